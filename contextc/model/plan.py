@@ -1,0 +1,67 @@
+"""What the passes hand to each other: candidates by hop, then a form for each.
+
+Slice: `Candidate("app.models:User.save", 1, edge)`. Plan: `Item(candidate, Form.INTERFACE)`. Assemble: text.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from contextc.model.diagnostic import Note, Skip, Warning
+from contextc.model.edge import Edge
+
+
+class Form(str, Enum):
+    """How much of a symbol is shown."""
+
+    FULL = "full"
+    TRIMMED = "trimmed"
+    INTERFACE = "interface"  # signature, docstring, decorators, declared attributes
+    SIGNATURE = "signature"
+    NAME = "name"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Candidate(NamedTuple):
+    """A symbol the slice reached. `via` is the edge that brought it first (None for a seed)."""
+
+    symbol: str
+    hop: int
+    via: Edge | None
+
+
+class Item(NamedTuple):
+    """A candidate with its form, and why it got that form."""
+
+    symbol: str
+    hop: int
+    form: Form
+    via: Edge | None
+    why: str
+
+
+class Omission(NamedTuple):
+    """Candidates left out: one line says what and why."""
+
+    symbol: str
+    hop: int
+    why: str
+
+
+class Context(NamedTuple):
+    """The compiled result: `text` is what goes to the agent, `tokens` its exact count with `tokenizer`."""
+
+    target: str
+    items: tuple[Item, ...]
+    omitted: tuple[Omission, ...]
+    warnings: tuple[Warning, ...]
+    skipped: tuple[Skip, ...]
+    notes: tuple[Note, ...]
+    tokenizer: str
+    tokens: int
+    naive_tokens: int
+    files_scanned: int
+    text: str
