@@ -1,0 +1,1 @@
+"""What lies outside the repository: typeshed, the declared environment's packages, and jedi's word on their values."""
