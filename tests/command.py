@@ -39,7 +39,7 @@ def run_compile(root: Path, target: str, *arguments: str) -> dict[str, Any]:
 
 
 def tracked_files() -> list[Path]:
-    """Files as git lists them, else (no git, or an unpacked archive) all files outside folders that begin with a dot."""
+    """Files as git lists them; without git (an unpacked archive), all those outside folders that begin with a dot."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True)
     if listed.returncode == 0 and listed.stdout:
         paths = [REPOSITORY / name for name in listed.stdout.split("\0") if name]

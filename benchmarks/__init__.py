@@ -1,0 +1,1 @@
+"""Benchmarks: what contextc does on real code, beside others."""
