@@ -41,7 +41,9 @@ def find_imported_names(root: Path, target: str) -> list[ImportedName]:
 def is_shown(name: ImportedName, text: str) -> bool:
     """Whether a line of `text` defines the name: its `def`, its `class`, or an assignment that is not indented."""
     word = re.escape(name.name)
-    return bool(re.search(rf"^\s*(?:async\s+def|def|class)\s+{word}\s*[(:\[]|^{word}\s*(?::|=(?!=))", text, re.MULTILINE))
+    definition = rf"^\s*(?:async\s+def|def|class)\s+{word}\s*[(:\[]"
+    assignment = rf"^{word}\s*(?::|=(?!=))"
+    return bool(re.search(f"{definition}|{assignment}", text, re.MULTILINE))
 
 
 def _parse(path: Path) -> ast.Module:
