@@ -144,6 +144,7 @@ class _Shelf:
         self._known: dict[str, ExternalAnswer | None] | None = None
 
     def read(self) -> dict[str, ExternalAnswer | None]:
+        """What is kept, by name; None is an answer too."""
         if self._known is None:
             try:
                 raw = json.loads(self._path.read_bytes())
@@ -194,6 +195,7 @@ class _Worker:
         return reply if isinstance(reply, dict) else None
 
     def stop(self) -> None:
+        """End the process, wherever it is, and remove its folder."""
         self._process.kill()
         self._process.wait()
         self._reader.join()
@@ -231,9 +233,14 @@ def _list_package_folders() -> list[str]:
 
 
 def _decode(raw: Any) -> ExternalAnswer | None:
+    """An answer from its JSON form. Raises ValueError or TypeError on any other shape."""
     if raw is None:
         return None
     kind, full_name, returns, bases, instance_of = raw
+    optional = (returns, instance_of)
+    texts = [full_name, *bases, *(text for text in optional if text is not None)]
+    if kind not in KINDS or type(bases) is not list or not all(isinstance(text, str) for text in texts):
+        raise ValueError("not an answer")
     return ExternalAnswer(kind, full_name, returns, tuple(bases), instance_of)
 
 
@@ -421,15 +428,38 @@ def _find_class(values: list[Any]) -> str | None:
 
 
 def _list_mro(values: list[Any]) -> tuple[str, ...]:
-    """The MRO's full names. jedi's public interface has none, so this reads the value behind the name.
-
-    jedi lists the bases depth first and repeats what it meets again; the last mention counts (Python 2.2's order,
-    which is C3's wherever the hierarchy has no crossed diamonds).
-    """
-    from jedi.api.classes import Name
-
+    """The MRO's full names. jedi's public interface has none (and its inner one is depth first, not C3), so this
+    reads the bases of the value behind the name."""
     if len(values) != 1:
         return ()
     (value,) = values[0]._name.infer()
-    names = [Name(value.inference_state, cls.name).full_name for cls in value.py__mro__()]
-    return tuple(reversed(dict.fromkeys(name for name in reversed(names) if name)))
+    return tuple(_linearise(value, ()))
+
+
+def _linearise(cls: Any, below: tuple[Any, ...]) -> list[str]:
+    """C3 (Barrett et al., 1996; Python's since 2.3) over full names. `below` are the subclasses on the way here; a
+    class among its own bases counts no second time."""
+    bases = [base for lazy in cls.py__bases__() for base in sorted(lazy.infer(), key=_full_name) if base.is_class()]
+    bases = [base for base in bases if base not in (cls, *below)]
+    orders = [_linearise(base, (cls, *below)) for base in bases]
+    orders.append([order[0] for order in orders if order])
+    name = _full_name(cls)
+    return [*([name] if name else []), *_merge(orders)]
+
+
+def _full_name(value: Any) -> str:
+    """A value's dotted name, "" for one without."""
+    from jedi.api.classes import Name
+
+    return str(Name(value.inference_state, value.name).full_name or "")
+
+
+def _merge(orders: list[list[str]]) -> list[str]:
+    """C3's merge; where the hierarchy has no consistent order, the first open name goes next."""
+    merged: list[str] = []
+    while orders := [order for order in orders if order]:
+        heads = [order[0] for order in orders]
+        free = [head for head in heads if not any(head in order[1:] for order in orders)]
+        merged.append((free or heads)[0])
+        orders = [[name for name in order if name != merged[-1]] for order in orders]
+    return merged
