@@ -264,16 +264,38 @@ def test_a_changed_environment_is_asked_again(make_environment: MakeEnvironment,
         assert answer.instance_of == kind
 
 
-def test_a_dead_worker_costs_one_answer(tmp_path: Path) -> None:
+def test_a_worker_that_died_in_use_costs_nothing(tmp_path: Path) -> None:
     with JediOracle(None, tmp_path) as oracle:
         assert ask(oracle, "json") is not None
         worker: Any = oracle._worker
         worker._process.kill()
-        answers = oracle.answer(["six.text_type", "yaml.load"])
+        assert None not in oracle.answer(["six.text_type", "yaml.load"]).values()
+        assert not oracle.failures
+
+
+def test_a_worker_that_dies_of_a_name_costs_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    boot = "import sys\nfor line in sys.stdin:\n    if 'six' in line: sys.exit()\n"
+    boot += "    if 'name' in line: print('{\"answer\": null}', flush=True)"
+    monkeypatch.setattr("contextc.analyzer.externals.jedi_oracle._BOOT", boot)
+    with JediOracle(None, tmp_path) as oracle:
+        assert oracle.answer(["json", "six.text_type", "yaml.load"]) == {
+            "json": None,
+            "six.text_type": None,
+            "yaml.load": None,
+        }
         assert oracle.failures == {"six.text_type"}
-        assert answers["six.text_type"] is None
-        assert answers["yaml.load"] is not None
-        assert ask(oracle, "six.text_type") is not None
+    (file,) = tmp_path.iterdir()
+    assert json.loads(file.read_bytes()) == {"json": None, "yaml.load": None}
+
+
+def test_old_answers_are_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(40):
+        (tmp_path / f"external-{number}.json").write_text("{}")
+    oracle = JediOracle(None, tmp_path)
+    monkeypatch.setattr(oracle, "_ask", lambda names: dict.fromkeys(names))
+    oracle.answer(["json"])
+    assert oracle._shelf._path.exists()
+    assert len(list(tmp_path.iterdir())) == 32
 
 
 def test_time_is_a_guard_and_its_outcome_is_not_kept(tmp_path: Path) -> None:

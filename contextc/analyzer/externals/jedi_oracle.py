@@ -40,6 +40,8 @@ KINDS = ("module", "class", "function", "instance")
 _FORMAT = 1  # of the answers on disk
 _NAME_SECONDS = 60.0  # a crash guard: the slowest package measured (networkx, installed) needs 5 s to parse
 _BATCH_SECONDS = 600.0
+_NAME_LENGTH = 512  # characters; no library has longer ones, and jedi recurses over the parts
+_SHELVES = 32  # files of answers kept, the newest written
 _MEMORY_LIMIT = 4 << 30  # bytes of address space of the worker, where the system can limit it
 _NO_CLASSES = frozenset({"typing.Any", "typing.Callable", "typing.Literal", "typing.Optional", "typing.Union"})
 _BOOT = (
@@ -99,7 +101,7 @@ class JediOracle:
         """What each name is, sorted by name; None for what jedi doesn't know, a failure, or no dotted identifier."""
         wanted = sorted(set(names))
         known = self._shelf.read()
-        open_names = [name for name in wanted if name not in known and split_name(name) is not None]
+        open_names = [name for name in wanted if name not in known and _is_askable(name)]
         if open_names:
             known.update(self._ask(open_names))
             self._shelf.write(known)
@@ -112,14 +114,24 @@ class JediOracle:
             if seconds <= 0:
                 self.failures.add(name)
                 continue
-            if self._worker is None:
-                self._worker = _Worker(self._configure())
-            reply = self._worker.ask(name, seconds)
+            reply = self._ask_one(name, seconds)
             if reply is None:
                 self.failures.add(name)
-                self.close()
             else:
+                self.failures.discard(name)
                 yield name, _decode(reply["answer"])
+
+    def _ask_one(self, name: str, seconds: float) -> dict[str, Any] | None:
+        """The worker's reply. One that dies in use may have run full with earlier names: a fresh one is asked again."""
+        used = self._worker is not None
+        if self._worker is None:
+            self._worker = _Worker(self._configure())
+        reply = self._worker.ask(name, seconds)
+        if reply is not None:
+            return reply
+        late = self._worker.is_late
+        self.close()
+        return self._ask_one(name, seconds) if used and not late else None
 
     def _configure(self) -> dict[str, Any]:
         environment = self._environment
@@ -163,6 +175,9 @@ class _Shelf:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
                 stream.write(text)
             Path(draft).replace(self._path)
+            shelves = sorted(self._folder.glob("external-*.json"), key=lambda path: path.stat().st_mtime_ns)
+            for old in shelves[:-_SHELVES]:
+                old.unlink(missing_ok=True)
         except OSError:
             return
 
@@ -182,6 +197,7 @@ class _Worker:
         self._replies: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+        self.is_late = False
         self._send({**configuration, "folder": self._folder.name})
 
     def ask(self, name: str, seconds: float) -> dict[str, Any] | None:
@@ -189,9 +205,10 @@ class _Worker:
         self._send({"name": name})
         try:
             line = self._replies.get(timeout=seconds)
-            reply = json.loads(line) if line else None
-        except (queue.Empty, ValueError):
+        except queue.Empty:
+            self.is_late = True
             return None
+        reply = json.loads(line) if line.endswith("\n") else None
         return reply if isinstance(reply, dict) else None
 
     def stop(self) -> None:
@@ -230,6 +247,10 @@ def _list_package_folders() -> list[str]:
         if spec is not None and spec.origin is not None:
             folders[Path(spec.origin).parents[1]] = None
     return [str(folder) for folder in folders]
+
+
+def _is_askable(name: str) -> bool:
+    return len(name) <= _NAME_LENGTH and split_name(name) is not None
 
 
 def _decode(raw: Any) -> ExternalAnswer | None:
@@ -276,6 +297,8 @@ class _Session:
         bundled = Path(jedi.__file__).resolve().parent / "third_party"
         self._roots = [bundled, *([Path(configuration["root"])] if configuration["root"] else [])]
         folders = [Path(folder) for folder in configuration["search_path"]] + _list_bundled_stubs(bundled)
+        self._allowed: dict[str, bool] = {}  # a worker sees the folders as they were when it first looked
+        self._found: dict[tuple[str, ...], Found | None] = {}
         self._silence(jedi.settings, configuration["folder"])
         self._jedi = jedi
         self._project = jedi.Project(
@@ -284,12 +307,15 @@ class _Session:
         self._environment = _make_environment(self._find, tuple(configuration["python"]))
 
     def answer(self, name: str) -> ExternalAnswer | None:
-        """What the name is. A failure inside jedi is jedi not knowing; a crash of the process is the parent's."""
+        """What the name is. A failure inside jedi is jedi not knowing; running out of memory ends the process, since
+        it says more of the names before than of this one."""
         parts = split_name(name)
         if parts is None:
             return None
         try:
             return self._answer(parts)
+        except MemoryError:
+            os._exit(1)
         except Exception:  # jedi raises whatever its heuristics run into
             return None
 
@@ -350,15 +376,23 @@ class _Session:
 
         def parse_allowed(code: Any = None, path: Any = None, file_io: Any = None, **options: Any) -> Any:
             source = path if file_io is None else file_io.path
-            if code is None and (source is None or real_inside(Path(source), self._roots) is None):
+            if code is None and not (source and self._allows(str(source))):
                 raise FileNotFoundError(source)
             return parse(code=code, path=path, file_io=file_io, **{**options, "cache": False})
 
         state.parse_and_get_code = parse_allowed
         return script
 
+    def _allows(self, source: str) -> bool:
+        if source not in self._allowed:
+            self._allowed[source] = real_inside(Path(source), self._roots) is not None
+        return self._allowed[source]
+
     def _find(self, name: str, folders: Iterable[str]) -> Found | None:
-        return find_in([Path(folder) for folder in folders], name, (".py",), self._roots)
+        key = (name, *folders)
+        if key not in self._found:
+            self._found[key] = find_in([Path(folder) for folder in key[1:]], name, (".py",), self._roots)
+        return self._found[key]
 
     @staticmethod
     def _silence(settings: Any, folder: str) -> None:
