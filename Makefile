@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch case bench-real bench-accuracy self lock clean
+.PHONY: help demo test check lint arch case bench-real bench-accuracy self docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,8 +24,8 @@ $(READY): requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "$(PYTHON) is too old: set PYTHON to Python 3.10 or later"; exit 1; }
 	@echo "setting up $(VENV) (once)"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-dev.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 demo: $(READY) ## compile context for two targets and compare with a name-only compiler
@@ -61,6 +61,9 @@ bench-accuracy: $(READY) ## accuracy on recorded calls, hard cases and PyCG's sn
 
 self: $(READY) ## the call graph of contextc itself, checked against its schema, and its figures
 	@$(BIN)/python benchmarks/own_graph.py
+
+docs: $(READY) ## run the commands shown in the documents again and write their output into them
+	@$(BIN)/python -m tests.documents README.md ARCHITECTURE.md
 
 lock: $(READY) ## make requirements-dev.lock anew (needs uv on the path)
 	@{ sed -n '/^#/p' requirements-dev.lock; uv pip compile pyproject.toml --extra dev --universal --python-version 3.10 \
