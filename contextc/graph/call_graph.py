@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from contextc.model.analysis import Analysis, ModuleFile
-from contextc.model.edge import Edge, EdgeKind, Unresolved
+from contextc.model.edge import CALL_KINDS, Edge, EdgeKind, Unresolved
 from contextc.model.symbol import Import, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from networkx import MultiDiGraph
+    from contextc.graph.algorithms import NetworkxGraph
 
 _Item = TypeVar("_Item")
 
@@ -51,7 +52,7 @@ class CallGraph:
         self._imports = _group(analysis.imports, lambda item: item.importer)
         self._children = _group((s for s in analysis.symbols if s.parent is not None), lambda s: s.parent or "")
         self._in_file = _group(analysis.symbols, lambda symbol: symbol.path)
-        self._networkx: MultiDiGraph[str] | None = None
+        self._networkx: NetworkxGraph | None = None
 
     # ------------------------------------------------------------------------------------------------- symbols
 
@@ -130,7 +131,7 @@ class CallGraph:
     # ------------------------------------------------------------------------------------------------ networkx
 
     @property
-    def networkx(self) -> MultiDiGraph[str]:
+    def networkx(self) -> NetworkxGraph:
         """The same graph as a frozen `networkx.MultiDiGraph` (copy it to change it).
 
         Node: a symbol id, with the attributes path, qualname, kind, line, col, end_line. Edge: kind, certainty, rule,
@@ -139,8 +140,25 @@ class CallGraph:
         if self._networkx is None:
             from contextc.graph.algorithms import lay_out
 
-            self._networkx = lay_out(self)
+            self._networkx = lay_out(self.analysis)
         return self._networkx
+
+    def find_cycles(self, kinds: Collection[EdgeKind] = CALL_KINDS) -> tuple[tuple[str, ...], ...]:
+        """Groups of symbols that reach each other, a symbol that calls itself included; the largest group first."""
+        from contextc.graph.algorithms import find_cycles
+
+        return find_cycles(self.networkx, kinds)
+
+    def find_path(self, source: str, target: str, kinds: Collection[EdgeKind] = CALL_KINDS) -> tuple[Edge, ...] | None:
+        """A shortest chain of edges from one symbol to another, the most certain edge for each step; None if none."""
+        from contextc.graph.algorithms import find_path
+
+        steps = find_path(self.networkx, self._symbols[source].id, self._symbols[target].id, kinds)
+        return tuple(self._best_edge(a, b, kinds) for a, b in pairwise(steps)) if steps else None
+
+    def _best_edge(self, caller: str, callee: str, kinds: Collection[EdgeKind]) -> Edge:
+        edges = (edge for edge in self._out[caller] if edge.callee == callee and edge.kind in kinds)
+        return min(edges, key=lambda edge: (edge.certainty.rank, *edge_order(edge)))
 
 
 def _of_kinds(edges: tuple[Edge, ...], kinds: Collection[EdgeKind] | None) -> tuple[Edge, ...]:

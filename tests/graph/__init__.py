@@ -1,0 +1,1 @@
+"""The graph room: façade, targets, exports, the name-only resolver, comparison."""
