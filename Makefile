@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch case bench-real bench-accuracy self docs lock clean
+.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-speed self docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench-real: $(READY) ## sizes on flask, click and networkx, beside three others 
 
 bench-accuracy: $(READY) ## accuracy on recorded calls, hard cases and PyCG's snippets (downloads; PACKAGES=click,flask)
 	@$(BIN)/python benchmarks/accuracy.py $(if $(PACKAGES),--packages $(PACKAGES))
+
+bench-speed: $(READY) ## CPU seconds of one compile, cold and warm, beside the name-only compiler (downloads)
+	@$(BIN)/python benchmarks/speed.py
 
 self: $(READY) ## the call graph of contextc itself, checked against its schema, and its figures
 	@$(BIN)/python benchmarks/own_graph.py
