@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-speed self docs lock clean
+.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-context bench-speed self docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench-real: $(READY) ## sizes on flask, click and networkx, beside three others 
 
 bench-accuracy: $(READY) ## accuracy on recorded calls, hard cases and PyCG's snippets (downloads; PACKAGES=click,flask)
 	@$(BIN)/python benchmarks/accuracy.py $(if $(PACKAGES),--packages $(PACKAGES))
+
+bench-context: $(READY) ## what recorded targets really called, shown in their context (downloads; PACKAGES=click)
+	@$(BIN)/python benchmarks/context_quality.py $(if $(PACKAGES),--packages $(PACKAGES))
 
 bench-speed: $(READY) ## CPU seconds of one compile, cold and warm, beside the name-only compiler (downloads)
 	@$(BIN)/python benchmarks/speed.py
