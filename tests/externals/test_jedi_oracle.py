@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from contextc.analyzer.externals.environment import open_environment
-from contextc.analyzer.externals.jedi_oracle import ExternalAnswer, JediOracle
+from contextc.analyzer.externals.jedi_oracle import ExternalAnswer, JediOracle, _list_package_folders
 
 from .conftest import MakeEnvironment, write_files
 
@@ -143,14 +144,24 @@ def test_an_answer_does_not_depend_on_the_others(make_environment: MakeEnvironme
     assert files[0] == files[1]
 
 
-def test_target_version_decides_branches(make_environment: MakeEnvironment, tmp_path: Path) -> None:
-    text = "import sys\nif sys.version_info >= (3, 11):\n    def f() -> int: ...\nelse:\n    def f() -> str: ...\n"
-    environment = open_environment(make_environment({"branch.pyi": text}))
-    for python, returns in (((3, 10), "builtins.str"), ((3, 13), "builtins.int")):
-        with JediOracle(environment, tmp_path / "answers", python=python) as oracle:
-            answer = ask(oracle, "branch.f")
-        assert answer is not None
-        assert answer.returns == returns
+@pytest.mark.parametrize(
+    ("python", "returns"),
+    [((3, 0), "builtins.str"), ((3, 10), "builtins.str"), ((3, 13), "builtins.int"), ((3, 99), "builtins.int")],
+)
+def test_target_version_decides_branches(
+    make_environment: MakeEnvironment, tmp_path: Path, python: tuple[int, int], returns: str
+) -> None:
+    """Whatever the target, installed sources are read with today's syntax."""
+    files = {
+        "branch.pyi": "import sys\n"
+        "if sys.version_info >= (3, 11):\n    def f() -> int: ...\nelse:\n    def f() -> str: ...\n",
+        "modern.py": "type A = int\nmatch 1:\n    case 1:\n        pass\ndef f[T](x: T) -> int: return 1\n",
+    }
+    with JediOracle(open_environment(make_environment(files)), tmp_path / "answers", python=python) as oracle:
+        assert oracle.answer(["branch.f", "modern.f"]) == {
+            "branch.f": ExternalAnswer("function", "branch.f", returns, (), None),
+            "modern.f": ExternalAnswer("function", "modern.f", "builtins.int", (), None),
+        }
 
 
 def test_nothing_of_environment_or_repository_runs(
@@ -310,3 +321,11 @@ def test_a_batch_has_a_limit(tmp_path: Path) -> None:
     with JediOracle(None, tmp_path, batch_seconds=0) as oracle:
         assert oracle.answer(["json"]) == {"json": None}
         assert oracle.failures == {"json"}
+
+
+def test_the_worker_loads_no_more_than_it_needs() -> None:
+    """It starts in a quarter of a second because the package's other heavy libraries stay out of it."""
+    code = f"import sys; sys.path.extend({_list_package_folders()!r}); import contextc.analyzer.externals.jedi_oracle; "
+    code += "print([m for m in ('jedi', 'libcst', 'networkx', 'typeshed_client', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -40,6 +40,7 @@ KINDS = ("module", "class", "function", "instance")
 _FORMAT = 1  # of the answers on disk
 _NAME_SECONDS = 60.0  # a crash guard: the slowest package measured (networkx, installed) needs 5 s to parse
 _BATCH_SECONDS = 600.0
+_GRAMMAR = "3.13"  # the one jedi reads stubs by; older syntax parses too, and a target of any version has no other
 _NAME_LENGTH = 512  # characters; no library has longer ones, and jedi recurses over the parts
 _SHELVES = 32  # files of answers kept, the newest written
 _MEMORY_LIMIT = 4 << 30  # bytes of address space of the worker, where the system can limit it
@@ -410,6 +411,7 @@ def _make_environment(find: Callable[[str, Iterable[str]], Found | None], python
     from jedi.file_io import KnownContentFileIO
     from jedi.inference.compiled.subprocess import InferenceStateSameProcess
     from jedi.inference.compiled.subprocess.functions import ImplicitNSInfo
+    from parso.grammar import load_grammar
 
     class ByPath(InferenceStateSameProcess):  # type: ignore[misc]
         """Replaces jedi's two ways to a module: its finders (which ask `sys.modules` too) and `__import__`."""
@@ -444,6 +446,9 @@ def _make_environment(find: Callable[[str, Iterable[str]], Found | None], python
 
         def get_sys_path(self) -> list[str]:
             return []
+
+        def get_grammar(self) -> Any:
+            return load_grammar(version=_GRAMMAR)
 
     return Target()
 
