@@ -1,0 +1,1 @@
+"""The values that flow between the rooms."""
