@@ -61,8 +61,8 @@ def main() -> int:
         make_roots = [sys.executable, str(HERE / "context" / "make_roots.py"), *places, *packages]
         subprocess.run(make_roots, check=True, stdout=subprocess.DEVNULL)
         score = [sys.executable, str(HERE / "context" / "score_context.py"), *places, "--packages", ",".join(packages)]
-        options = ["--n", str(arguments.targets), "--budgets", NO_BUDGET, "--label", "contextc", "--cmd", compile_command]
-        return subprocess.run([*score, *options], env=environment).returncode
+        options = ["--n", str(arguments.targets), "--budgets", NO_BUDGET, "--label", "contextc"]
+        return subprocess.run([*score, *options, "--cmd", compile_command], env=environment).returncode
 
 
 if __name__ == "__main__":
