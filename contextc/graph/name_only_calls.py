@@ -215,7 +215,7 @@ class _Names:
         own = self.members.get(_Definition(path, 0), {}).get(wanted.name) if path else None
         if own is not None:
             return own
-        dotted = f"{wanted.module}.{wanted.name}"
+        dotted = f"{wanted.module}.{wanted.name}" if wanted.module else wanted.name
         if dotted in self.packages:
             return _Module(dotted)
         bound = self.imports[path].get(wanted.name) if path else None

@@ -20,10 +20,12 @@ from typing import NamedTuple
 from contextc.errors import TargetNotFound
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.suggestions import printable, suggest
+from contextc.model.diagnostic import Skip
 from contextc.model.facts import SymbolKind
 from contextc.model.symbol import Symbol
 
 _LINE = re.compile(r"(?P<file>.+?\.pyi?):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?")
+_PATH = re.compile(r".+?\.pyi?(?=:|$)")
 _NUMBER = re.compile(r"#(?P<number>[0-9]{1,9})$")
 _MODULE = "<module>"
 _DEFINITIONS = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -153,6 +155,10 @@ def definition_number(symbol: Symbol) -> str:
 
 def _explain(graph: CallGraph, text: str) -> str:
     shown = printable(text)
+    skip = _find_skip(graph, text)
+    if skip is not None:
+        detail = f" ({printable(skip.detail)})" if skip.detail else ""
+        return f"'{shown}' was not analysed: {printable(skip.path)} was left out as {skip.reason}{detail}"
     near = suggest(text, *_known(graph, text))
     if near:
         *first, last = (f"'{name}'" for name in near)
@@ -160,6 +166,18 @@ def _explain(graph: CallGraph, text: str) -> str:
         return f"nothing named '{shown}' in the analysed files; did you mean {meant}?"
     forms = "path.py, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method or path.py:LINE"
     return f"nothing named '{shown}' in the analysed files; give {forms}, paths relative to the root"
+
+
+def _find_skip(graph: CallGraph, text: str) -> Skip | None:
+    """The entry that says why the file in the target was left out, or a folder around it."""
+    match = _PATH.match(text)
+    path = _normal_path(match.group()) if match else ""
+    if graph.symbols_in_file(path):
+        return None  # analysed as far as it parses
+    for skip in graph.analysis.skipped:
+        if path == skip.path or (skip.path.endswith("/") and path.startswith(skip.path)):
+            return skip
+    return None
 
 
 def _known(graph: CallGraph, text: str) -> tuple[Iterable[str], Iterable[str]]:

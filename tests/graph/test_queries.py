@@ -6,6 +6,7 @@ import pytest
 
 from contextc.errors import TargetNotFound
 from contextc.graph.queries import Target, find_target
+from contextc.model.diagnostic import Skip, SkipReason
 from contextc.model.facts import SymbolKind
 from tests.graph.drafting import Draft, shop
 
@@ -176,6 +177,27 @@ def test_near_misses_in_the_form_of_the_input(text: str, near: str) -> None:
     assert f"'{text}'" in message
     assert message.count("\n") == 0
     assert message.partition("did you mean")[2].count("'") <= 6  # at most three
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("app/old.py", "app/old.py was left out as too-large (6 MB)"),
+        ("./app/old.py::Thing.run", "app/old.py was left out as too-large (6 MB)"),
+        ("app/old.py:3", "app/old.py was left out as too-large (6 MB)"),
+        ("build/lib/app/views.py", "build/ was left out as ignored"),
+    ],
+)
+def test_a_file_that_was_left_out_is_told_with_its_reason(text: str, said: str) -> None:
+    draft = shop()
+    draft.skipped.append(Skip("app/old.py", SkipReason.TOO_LARGE, "6 MB"))
+    draft.skipped.append(Skip("build/", SkipReason.IGNORED, ""))
+    draft.skipped.append(Skip("app/views.py", SkipReason.PARTIAL, "line 3"))
+    with pytest.raises(TargetNotFound) as caught:
+        find_target(draft.graph(), text)
+    assert str(caught.value) == f"'{text}' was not analysed: {said}"
+    with pytest.raises(TargetNotFound, match="did you mean 'app/views.py::show'"):
+        find_target(draft.graph(), "app/views.py::shw")
 
 
 @pytest.mark.parametrize("text", ["", "zzz", "zzz.py", "/etc/passwd", "::", ":", ".", "#2", "app.models:", "x.py::"])
