@@ -10,7 +10,8 @@ read. The git program is never called, and its index is not read either: a track
 ignored. A user's global ignore file isn't read, so that the answer is the same on every machine.
 """
 
-# ruff: noqa: PTH - one walk touches ten thousand paths: strings and os.path, not a Path object for each
+# ruff: noqa: PTH113, PTH118, PTH120
+# One walk touches ten thousand paths: strings and os.path, not a Path object for each.
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ The encoding is that of PEP 263: a UTF-8 BOM, else a coding cookie in the first 
 in the text although it no longer tells the encoding: whoever parses `Source.text` must read it as UTF-8.
 """
 
-# ruff: noqa: PTH - one walk touches ten thousand paths: strings and os.path, not a Path object for each
+# ruff: noqa: PTH116, PTH118, PTH123
+# One walk touches ten thousand paths: strings and os.path, not a Path object for each.
 
 from __future__ import annotations
 

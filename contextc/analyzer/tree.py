@@ -11,7 +11,8 @@ names exactly, without wildcards, is exempt from the first and the third. Symbol
 folders: a folder inside the root is judged under its own path.
 """
 
-# ruff: noqa: PTH - one walk touches ten thousand paths: strings and os.path, not a Path object for each
+# ruff: noqa: PTH114, PTH116, PTH118
+# One walk touches ten thousand paths: strings and os.path, not a Path object for each.
 
 from __future__ import annotations
 
