@@ -1,0 +1,70 @@
+"""The reference reader: what a file means is what libcst says.
+
+In: the normalised UTF-8 text of a file. Out: its `ModuleFacts`, complete. `read_with_libcst(b"def f(): pass")` has two
+symbols, `<module>` and `f`.
+
+Importing this loads libcst (about 0.2 s), so callers import it late.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import libcst as cst
+
+from contextc.analyzer.reading import (
+    libcst_definitions,
+    libcst_expressions,
+    libcst_patterns,
+    libcst_statements,
+    libcst_strings,
+)
+from contextc.analyzer.reading.builder import Scope
+from contextc.analyzer.reading.libcst_cursor import Misplaced, Walk
+from contextc.analyzer.reading.limits import DoesNotParse, check_nesting
+from contextc.model.facts import ModuleFacts
+
+_EXPRESSIONS = {**libcst_expressions.READERS, **libcst_strings.READERS, **libcst_definitions.EXPRESSIONS}
+_STATEMENTS = {**libcst_statements.READERS, **libcst_definitions.STATEMENTS}
+
+# The text is UTF-8 already; without this libcst would obey the file's coding cookie once more.
+_CONFIG = cst.PartialParserConfig(encoding="utf-8")
+
+
+def read_with_libcst(text: bytes) -> ModuleFacts:
+    """Facts of a file that parses. Raises TooDeep past the limits, DoesNotParse for what libcst does not read or where
+    its tree can't be laid over the text."""
+    check_nesting(text)
+    try:
+        module = cst.parse_module(text, _CONFIG)
+    except cst.ParserSyntaxError as error:
+        raise DoesNotParse(error.editor_line, error.message.partition("\n")[0]) from None
+    except cst.CSTValidationError as error:
+        raise DoesNotParse(0, str(error).partition("\n")[0]) from None
+    source = text.decode("utf-8")
+    walk = Walk(source, _EXPRESSIONS, _STATEMENTS, libcst_patterns.READERS)
+    scope = walk.builder.scope
+    scope.defined = frozenset(libcst_statements.defined_names(module.body))
+    try:
+        _read_module(walk, scope, module)
+    except Misplaced as error:
+        line = len(source[: error.position].splitlines()) or 1
+        raise DoesNotParse(line, f"the syntax tree does not fit the text: {error.token!r} expected") from None
+    offsets = None if len(source) == len(text) else _byte_offsets(source)
+    return ModuleFacts(walk.builder.finish(offsets), False, (), "libcst")
+
+
+def _read_module(walk: Walk, scope: Scope, module: cst.Module) -> None:
+    if module.body:
+        scope.body_start = walk.skip()
+    scope.body = libcst_statements.read_block(walk, module.body)
+    scope.take_docstring()
+    if walk.skip() != len(walk.source):
+        raise Misplaced(walk.pos, "end of file")
+    scope.end = len(walk.source)
+
+
+def _byte_offsets(source: str) -> list[int]:
+    """The byte offset of each code point, and of the end."""
+    widths = (1 if c < "\x80" else 2 if c < "\u0800" else 3 if c < "\U00010000" else 4 for c in source)
+    return list(itertools.accumulate(widths, initial=0))
