@@ -151,19 +151,24 @@ class _Table:
         self._value: dict[str, Any] = value if isinstance(value, dict) else {}
 
     def table(self, key: str) -> _Table:
+        """The table under `key`, or an empty one."""
         return _Table(self._value.get(key))
 
     def tables(self, key: str) -> list[_Table]:
+        """The tables of the array under `key`."""
         value = self._value.get(key)
         return [_Table(item) for item in value] if isinstance(value, list) else []
 
     def text(self, key: str) -> str:
+        """The string under `key`, or ""."""
         value = self._value.get(key)
         return value if isinstance(value, str) else ""
 
     def names(self, key: str) -> list[str]:
+        """The strings of the array under `key`."""
         value = self._value.get(key)
         return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
     def strings(self) -> dict[str, str]:
+        """The entries whose values are strings."""
         return {key: value for key, value in self._value.items() if isinstance(value, str)}

@@ -187,7 +187,8 @@ class ModuleIndex:
             if path is None:
                 continue
             for ending in _CANDIDATES:
-                file = self._files.get(self._links.get(path + ending, path + ending))
+                candidate = (path + ending).removeprefix("/")  # below the analysed root the path is ""
+                file = self._files.get(self._links.get(candidate, candidate))
                 if file is not None:
                     return Found(file, (posixpath.dirname(file.path),) if file.is_package else ())
             if path in self._folders and path not in spaces:

@@ -34,7 +34,7 @@ _VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", ".sl", "_dar
 _INSTALLED = frozenset({"node_modules", "__pypackages__"})
 _BYTECODE = "__pycache__"
 _METADATA = frozenset({"pyproject.toml", "setup.cfg", "setup.py"})
-_OWN_LIBRARY = re.compile(r"(lib|lib64|Lib)/(python[\d.]+t?/|site-packages/)?")  # of a root that is an environment
+_OWN_LIBRARY = re.compile(r"(lib|lib64|Lib)/(python[\d.]+t?|site-packages)/")  # of a root that is an environment
 _SUFFIXES = (".py", ".pyi")
 
 
@@ -98,6 +98,7 @@ class _Walk:
         self.is_environment = False
 
     def run(self) -> Tree:
+        """Enters folder after folder until none is left."""
         levels, faults = find_outer_levels(self.top)
         self.skipped += faults
         work = [_Folder("", levels, self.select.include is None, False)]

@@ -48,7 +48,8 @@ def reason_of(found: Source | Skip) -> SkipReason:
         ("x = 'é\ufffd'\n".encode(), "x = 'é\ufffd'\n"),
         (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
         (b"# coding: latin-1\nx = '\xe9'\n", "# coding: latin-1\nx = 'é'\n"),
-        (b"#!/bin/python\n# vim: set fileencoding=cp1252 :\nx = '\x80'\n", "#!/bin/python\n# vim: set fileencoding=cp1252 :\nx = '€'\n"),
+        (b"#!/bin/python\n# vim: set fileencoding=cp1252 :\nx = '\x80'\n",
+         "#!/bin/python\n# vim: set fileencoding=cp1252 :\nx = '€'\n"),
         (b"# coding: shift_jis\nx = '\x82\xa0'\n", "# coding: shift_jis\nx = 'あ'\n"),
         (b"# caf\xe9\n# coding: latin-1\n", "# café\n# coding: latin-1\n"),
         (b"# caf\xe9 coding: latin-1\n", "# café coding: latin-1\n"),
@@ -103,8 +104,10 @@ def test_what_is_no_python_source_is_undecodable(tmp_path: Path, content: bytes)
 
 @given(
     prefix=st.sampled_from([b"", b"\xef\xbb\xbf", b"#!x\n", b"# \xe9\n", b"\n", b"\x0c\n", b"pass\n", b"\r\n"]),
-    cookie=st.sampled_from([b"", b"# coding: latin-1\n", b"#-*- coding:cp1251 -*-\n", b"# coding=utf-8\n", b"#coding: x\n"]),
-    body=st.lists(st.sampled_from([b"a", b"\xe9", b"\xc3\xa9", b"\xd0\xbf", b"\xff", b"\x98"]), max_size=4).map(b"".join),
+    cookie=st.sampled_from([b"", b"# coding: latin-1\n", b"#-*- coding:cp1251 -*-\n", b"# coding=utf-8\n",
+    b"#coding: x\n"]),
+    body=st.lists(st.sampled_from([b"a", b"\xe9", b"\xc3\xa9", b"\xd0\xbf", b"\xff",
+    b"\x98"]), max_size=4).map(b"".join),
 )  # fmt: skip
 def test_agrees_with_python(
     tmp_path_factory: pytest.TempPathFactory, prefix: bytes, cookie: bytes, body: bytes
@@ -161,7 +164,7 @@ def test_pipes_and_folders_are_not_opened(tmp_path: Path) -> None:
 
 def test_a_file_that_becomes_a_pipe_does_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_bytes(b"x = 1")
-    status = os.stat(tmp_path / "a.py")
+    status = (tmp_path / "a.py").stat()
     (tmp_path / "a.py").unlink()
     os.mkfifo(tmp_path / "a.py")
     monkeypatch.setattr(os, "stat", lambda *_, **__: status)
@@ -182,6 +185,6 @@ def test_a_path_never_leads_out_of_the_root(tmp_path: Path) -> None:
 
 def test_a_file_that_lies_about_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_bytes(b"x" * 100)
-    real = os.stat(tmp_path / "a.py")
+    real = (tmp_path / "a.py").stat()
     monkeypatch.setattr(os, "stat", lambda *_, **__: os.stat_result([*real[:6], 0, *real[7:]]))
     assert reason_of(read_source(tmp_path, "a.py", 50)) is SkipReason.TOO_LARGE
