@@ -196,7 +196,7 @@ def test_a_file_that_was_left_out_is_told_with_its_reason(text: str, said: str) 
     with pytest.raises(TargetNotFound) as caught:
         find_target(draft.graph(), text)
     assert str(caught.value) == f"'{text}' was not analysed: {said}"
-    with pytest.raises(TargetNotFound, match="did you mean 'app/views.py::show'"):
+    with pytest.raises(TargetNotFound, match=r"did you mean 'app/views\.py::show'"):
         find_target(draft.graph(), "app/views.py::shw")
 
 
