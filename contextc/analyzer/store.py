@@ -22,6 +22,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 
 import contextc
@@ -196,13 +197,12 @@ def describe_version() -> str:
 
 
 def _parser_versions() -> Iterator[str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    for name in ("libcst", "tree-sitter", "tree-sitter-python"):
-        try:
-            yield f"{name}={version(name)}"
-        except PackageNotFoundError:
-            yield f"{name}=none"
+    """As their `dist-info` folders are called: reading their metadata would cost more than the whole look-up."""
+    for name in ("libcst", "tree_sitter", "tree_sitter_python"):
+        spec = find_spec(name)
+        place = Path(spec.origin).parent.parent if spec is not None and spec.origin else None
+        found = sorted(path.name for path in place.glob(f"{name}-*.dist-info")) if place is not None else []
+        yield ",".join(found) or f"{name}-unknown"
 
 
 def _default_folder() -> Path:

@@ -88,13 +88,11 @@ class _Walk:
         self.top = os.path.realpath(root)
         self.select = _compile_selection(settings)
         self.files: list[str] = []
-        self.linked: list[tuple[str, str]] = []  # links to files whose own name is no Python file's
         self.folders: set[str] = set()
         self.packages: set[str] = set()
         self.metadata: dict[str, frozenset[str]] = {}
         self.links: list[tuple[str, str]] = []
         self.skipped: list[Skip] = []
-        self.matched = False
         self.is_environment = False
 
     def run(self) -> Tree:
@@ -104,7 +102,6 @@ class _Walk:
         work = [_Folder("", levels, self.select.include is None, False)]
         while work:
             work.extend(self._enter(work.pop()))
-        self._settle_linked_files()
         files, skipped = sorted(self.files), _gather_not_included(self.files, self.skipped)
         metadata = {folder: self.metadata[folder] for folder in sorted(self.metadata)}
         notes = () if files or self.select.include is None else (Note("", "No Python file matches --include."),)
@@ -168,7 +165,7 @@ class _Walk:
                     self._list_left_out(path, is_folder, reason, detail)
                 return
             if is_link:
-                self._judge_link(folder, path, is_python)
+                self._judge_link(path, is_python)
             elif is_folder:
                 yield from self._judge_folder(folder, path)
             elif not entry.is_file(follow_symlinks=False):
@@ -227,7 +224,7 @@ class _Walk:
                     return  # nothing of the sources lies there: nothing is left out
         self._skip(path + "/" * is_folder, reason, detail)
 
-    def _judge_link(self, folder: _Folder, path: str, is_python: bool) -> None:
+    def _judge_link(self, path: str, is_python: bool) -> None:
         full = os.path.join(self.top, path)
         real = os.path.realpath(full)
         try:
@@ -253,20 +250,9 @@ class _Walk:
         elif is_folder or target.endswith(_SUFFIXES):
             self.links.append((path, target))
             self._skip(shown, SkipReason.DUPLICATE, f"A symbolic link to {target}, which is judged by its own path.")
-        elif not self._is_included(folder, path, False):
-            self._skip(path, SkipReason.NOT_INCLUDED, "")
         else:
-            self.linked.append((path, target))
-
-    def _settle_linked_files(self) -> None:
-        """The first link, in path order, to a file without a Python name is the file; the others are second ways."""
-        first: dict[str, str] = {}
-        for path, target in sorted(self.linked):
-            if first.setdefault(target, path) == path:
-                self.files.append(path)
-            else:
-                self.links.append((path, first[target]))
-                self._skip(path, SkipReason.DUPLICATE, f"A second symbolic link to {target}, after {first[target]}.")
+            # The target may be a file of secrets that an ignore rule keeps out; by its own name it is none of ours.
+            self._skip(path, SkipReason.NOT_REGULAR, f"A symbolic link to {target}, no Python file by its own name.")
 
     def _skip(self, path: str, reason: SkipReason, detail: str) -> None:
         self.skipped.append(Skip(path, reason, detail))

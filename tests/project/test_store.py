@@ -257,3 +257,11 @@ def test_the_default_cache_is_never_inside_the_repository(tmp_path: Path, monkey
     store = FactsStore.open(None, repository=tmp_path / "elsewhere")
     assert store.notes == ()
     store.close()
+
+
+def test_version_names_the_parsers() -> None:
+    """Another libcst may read a file in another way: its version is part of the key."""
+    from importlib.metadata import version
+
+    assert f"libcst-{version('libcst')}.dist-info" in describe_version()
+    assert f"tree_sitter-{version('tree-sitter')}.dist-info" in describe_version()
