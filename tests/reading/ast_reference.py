@@ -79,7 +79,7 @@ class _Reader:
             self.in_string += 1
             self.children(node)
             self.in_string -= 1
-        elif type(node).__name__ == "TypeAlias":
+        elif type(node).__name__ in ("TypeAlias", "NamedExpr"):  # the name bound is no node in the IR
             self.visit(node.value)
         else:
             self.children(node)
@@ -125,7 +125,7 @@ def reference(text: bytes) -> dict[str, list[Any]]:
     """What `ast` says about a normalised text. Raises SyntaxError or ValueError where it doesn't parse."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(b"\xef\xbb\xbf" + text)  # the mark overrides a coding cookie, as the text is UTF-8
+        tree = ast.parse(text.decode("utf-8"))
     reader = _Reader(text)
     for statement in tree.body:
         reader.visit(statement)
