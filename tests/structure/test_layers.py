@@ -18,6 +18,7 @@ FENCES = {
     "tree_sitter_python": "contextc/analyzer/reading/tree_*.py",
     "jedi": "contextc/analyzer/externals/jedi_oracle.py",
     "typeshed_client": "contextc/analyzer/externals/stubs.py",
+    "platformdirs": "contextc/analyzer/settings.py",
     "pathspec": "contextc/analyzer/ignore_rules.py",
     "sqlite3": "contextc/analyzer/store.py",
     "networkx": "contextc/graph/algorithms.py",
