@@ -14,7 +14,7 @@ import os
 import struct
 import sys
 import threading
-from typing import BinaryIO
+from typing import IO
 
 from contextc.model.codec import encode_facts
 from contextc.model.diagnostic import SkipReason
@@ -45,7 +45,7 @@ def main() -> None:
     thread.join()
 
 
-def serve(source: BinaryIO, sink: BinaryIO) -> None:
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     """Answers each message of `source` with one on `sink`."""
     from contextc.analyzer.reading import libcst_reader  # noqa: F401  (loaded before the parent's clock starts)
 
@@ -76,20 +76,20 @@ def answer(text: bytes) -> bytes:
     return FAILURE + json.dumps([result.reason.value, result.detail]).encode("ascii")
 
 
-def send(sink: BinaryIO, message: bytes) -> None:
+def send(sink: IO[bytes], message: bytes) -> None:
     """Writes one message and flushes. Raises OSError when the other side is gone."""
     sink.write(LENGTH.pack(len(message)))
     sink.write(message)
     sink.flush()
 
 
-def receive(source: BinaryIO) -> bytes | None:
+def receive(source: IO[bytes]) -> bytes | None:
     """Reads one message; None where the other side ended."""
     head = _read_exactly(source, LENGTH.size)
     return None if head is None else _read_exactly(source, LENGTH.unpack(head)[0])
 
 
-def _read_exactly(source: BinaryIO, count: int) -> bytes | None:
+def _read_exactly(source: IO[bytes], count: int) -> bytes | None:
     buffer = io.BytesIO()
     while count > 0:
         piece = source.read(count)

@@ -214,9 +214,10 @@ def read_type_alias(w: Walk, node: cst.TypeAlias, start: int) -> ir.TypeAlias:
 
 def _pass_type_parameters(w: Walk, node: cst.TypeParameters) -> None:
     """Moves past them and takes back what they numbered."""
-    numbered, calls = len(w.spans), w.builder.scope.calls
+    numbered, calls, symbols = len(w.spans), w.builder.scope.calls, len(w.builder.scopes)
     read_type_parameters(w, node)
     del w.spans[numbered:]
+    del w.builder.scopes[symbols:]
     w.builder.scope.calls = calls
 
 

@@ -9,6 +9,7 @@ Importing this loads libcst (about 0.2 s), so callers import it late.
 from __future__ import annotations
 
 import itertools
+import re
 
 import libcst as cst
 
@@ -27,6 +28,9 @@ from contextc.model.facts import ModuleFacts
 _EXPRESSIONS = {**libcst_expressions.READERS, **libcst_strings.READERS, **libcst_definitions.EXPRESSIONS}
 _STATEMENTS = {**libcst_statements.READERS, **libcst_definitions.STATEMENTS}
 
+_PLACE = re.compile(r"parser error: error at (\d+):\d+: ")
+_MESSAGE = 100  # characters: the list of what the parser expected can be long
+
 # The text is UTF-8 already; without this libcst would obey the file's coding cookie once more.
 _CONFIG = cst.PartialParserConfig(encoding="utf-8")
 
@@ -38,7 +42,7 @@ def read_with_libcst(text: bytes) -> ModuleFacts:
     try:
         module = cst.parse_module(text, _CONFIG)
     except cst.ParserSyntaxError as error:
-        raise DoesNotParse(error.editor_line, error.message.partition("\n")[0]) from None
+        raise _fault(error.message) from None
     except cst.CSTValidationError as error:
         raise DoesNotParse(0, str(error).partition("\n")[0]) from None
     source = text.decode("utf-8")
@@ -52,6 +56,14 @@ def read_with_libcst(text: bytes) -> ModuleFacts:
         raise DoesNotParse(line, f"the syntax tree does not fit the text: {error.token!r} expected") from None
     offsets = None if len(source) == len(text) else _byte_offsets(source)
     return ModuleFacts(walk.builder.finish(offsets), False, (), "libcst")
+
+
+def _fault(message: str) -> DoesNotParse:
+    """libcst's message names the line of a parser error; of a tokenizer error it knows none."""
+    match = _PLACE.match(message)
+    line = int(match.group(1)) if match else 0
+    first = message[match.end() if match else 0 :].partition("\n")[0].removeprefix("tokenizer error: ")
+    return DoesNotParse(line, first if len(first) <= _MESSAGE else first[: _MESSAGE - 1] + "…")
 
 
 def _read_module(walk: Walk, scope: Scope, module: cst.Module) -> None:

@@ -41,4 +41,7 @@ def _read_damaged(text: bytes, damage: Damage) -> ModuleFacts | Failure:
         facts = read_with_tree_sitter(text)
     except TooDeep as error:
         return Failure(SkipReason.TOO_DEEP, f"line {error.line}: {error.message}")
-    return facts._replace(damage=(damage, *(item for item in facts.damage if item.line != damage.line)))
+    if not damage.line:  # libcst knows no place: the first one tree-sitter found, or the file as a whole
+        damage = damage._replace(line=facts.damage[0].line if facts.damage else 1)
+    found = {item.line: item for item in (*facts.damage, damage)}
+    return facts._replace(damage=tuple(sorted(found.values())))

@@ -1,0 +1,134 @@
+"""The walk over a tree-sitter tree of a text that does not parse. Knows where the tree is broken, and goes on.
+
+In: nodes, visited in source order. Out: IR nodes; `Unread` for what is broken or not expressed. In `x = f(1)` followed
+by `def g(:`, the call is read as if nothing were wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from contextc.analyzer.reading.builder import Builder, Scope, normalize
+from contextc.analyzer.reading.limits import MAX_LEVELS
+from contextc.model import ir
+
+Node = Any  # a tree_sitter.Node
+Read = Callable[["Walk", Node], Any]
+
+_NOISE = frozenset({"comment", "line_continuation"})
+
+
+class Walk:
+    """The text, the scope being read, the reading function for each type of node. `base` is added to the places of
+    nodes: a tree may be that of a part of the text."""
+
+    __slots__ = ("base", "builder", "expressions", "levels", "statements", "text")
+
+    def __init__(self, text: bytes, expressions: Mapping[str, Read], statements: Mapping[str, Read]) -> None:
+        self.text = text
+        self.base = 0
+        self.builder = Builder()
+        self.levels = 0
+        self.expressions = expressions
+        self.statements = statements
+
+    def start(self, node: Node) -> int:
+        """Where a node starts in the whole text."""
+        return self.base + int(node.start_byte)
+
+    def end(self, node: Node) -> int:
+        """Where a node ends, comments at the end of a block left out."""
+        last = node
+        while last.type in _OPEN_ENDED and (parts := children(last)):
+            last = parts[-1]
+        return self.base + int(last.end_byte)
+
+    def open(self, node: Node) -> int:
+        """Numbers a node in the current scope; gives its ordinal."""
+        scope = self.builder.scope
+        slot = scope.open(self.start(node))
+        scope.close(slot, self.end(node))
+        return slot >> 1
+
+    def open_between(self, first: Node, last: Node) -> int:
+        """Numbers what stretches over several nodes, as a tuple without parentheses does."""
+        scope = self.builder.scope
+        slot = scope.open(self.start(first))
+        scope.close(slot, self.end(last))
+        return slot >> 1
+
+    def word(self, node: Node) -> str:
+        """The node's text."""
+        return self.text[self.start(node) : self.base + node.end_byte].decode("utf-8", "replace")
+
+    def name(self, node: Node) -> str:
+        """The node's text as an identifier, dots and blanks of a dotted name included."""
+        return normalize("".join(self.word(node).split()))
+
+    def expression(self, node: Node) -> ir.Expr:
+        """Reads an expression; `Unread` for what is broken, unknown or too deep."""
+        read = self.expressions.get(node.type)
+        if read is None or node.is_missing or self.levels >= MAX_LEVELS:
+            return ir.Unread(self.open(node), node.type)
+        self.levels += 2
+        result: ir.Expr = read(self, node)
+        self.levels -= 2
+        return result
+
+    def field(self, node: Node, name: str) -> ir.Expr | None:
+        """Reads the expression in a field, if it is there."""
+        child = node.child_by_field_name(name)
+        return None if child is None else self.expression(child)
+
+    def required(self, node: Node, name: str) -> ir.Expr:
+        """Reads the expression in a field; `Unread` if it is not there."""
+        child = node.child_by_field_name(name)
+        return ir.Unread(self.open(node), f"missing {name}") if child is None else self.expression(child)
+
+    def expressions_of(self, nodes: Iterable[Node]) -> tuple[ir.Expr, ...]:
+        """Reads each as an expression."""
+        return tuple([self.expression(node) for node in nodes])
+
+    def block(self, node: Node | None) -> tuple[ir.Stmt, ...]:
+        """Reads the statements in a block. In what is broken, the statements still recognised are read."""
+        body: list[ir.Stmt] = []
+        if node is None or self.levels >= MAX_LEVELS:
+            return ()
+        self.levels += 2
+        for child in children(node):
+            self.statement(child, body)
+        self.levels -= 2
+        return tuple(body)
+
+    def statement(self, node: Node, body: list[ir.Stmt]) -> None:
+        """Reads one statement onto `body`, or those inside a broken stretch."""
+        read = self.statements.get(node.type)
+        if read is not None:
+            result = read(self, node)
+            if result is not None:
+                body.append(result)
+        elif node.type in ("ERROR", "block"):
+            body.extend(self.block(node))
+
+    def enter(self, scope: Scope) -> None:
+        """Makes a symbol's scope the current one."""
+        self.builder.enter(scope)
+
+    def leave(self) -> None:
+        """Leaves the current scope."""
+        self.builder.leave()
+
+
+_OPEN_ENDED = frozenset(
+    {
+        "block", "function_definition", "class_definition", "decorated_definition", "if_statement", "elif_clause",
+        "else_clause", "for_statement", "while_statement", "try_statement", "except_clause", "except_group_clause",
+        "finally_clause", "with_statement", "match_statement", "case_clause",
+    }
+)  # fmt: skip
+
+
+def children(node: Node) -> list[Node]:
+    """The named children without comments."""
+    return [child for child in node.named_children if child.type not in _NOISE]

@@ -1,0 +1,365 @@
+"""Reads tree-sitter expressions into the same IR as `libcst_expressions`. `READERS` has a function for each node type.
+
+In: the walk and a node. Out: its IR. Ordinals follow the order of the text, as in the libcst reader.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.reading.strings import decode_text, join_texts, read_literal
+from contextc.analyzer.reading.tree_cursor import Node, Read, Walk, children
+from contextc.model import ir
+
+_KEYWORDS: dict[str, tuple[str, int | None]] = {
+    "true": ("bool", 1),
+    "false": ("bool", 0),
+    "none": ("None", None),
+    "ellipsis": ("ellipsis", None),
+}
+_COMPREHENSIONS = {
+    "list_comprehension": "list",
+    "set_comprehension": "set",
+    "dictionary_comprehension": "dict",
+    "generator_expression": "generator",
+}
+_LARGEST = 1 << 63
+
+
+def read_identifier(w: Walk, node: Node) -> ir.Name:
+    return ir.Name(w.open(node), w.name(node))
+
+
+def read_dotted(w: Walk, node: Node) -> ir.Expr:
+    """`a.b` where the grammar has a dotted name instead of attributes (patterns, decorators of old)."""
+    parts = children(node)
+    ats = [w.open_between(parts[0], part) for part in reversed(parts)]
+    value: ir.Expr = ir.Name(ats[-1], w.name(parts[0]))
+    for at, part in zip(reversed(ats[:-1]), parts[1:], strict=True):
+        value = ir.Attribute(at, value, w.name(part))
+    return value
+
+
+def read_keyword(w: Walk, node: Node) -> ir.Constant:
+    return ir.Constant(w.open(node), *_KEYWORDS[node.type])
+
+
+def read_number(w: Walk, node: Node) -> ir.Constant:
+    at = w.open(node)
+    text = w.word(node).lower()
+    if text.endswith("j"):
+        return ir.Constant(at, "complex", None)
+    if node.type == "float":
+        return ir.Constant(at, "float", None)
+    try:
+        value = int(text, 0) if len(text) <= 100 else _LARGEST
+    except ValueError:
+        value = _LARGEST
+    return ir.Constant(at, "int", value if value < _LARGEST else None)
+
+
+def read_attribute(w: Walk, node: Node) -> ir.Attribute:
+    at = w.open(node)
+    value = w.required(node, "object")
+    attr = node.child_by_field_name("attribute")
+    return ir.Attribute(at, value, "" if attr is None else w.name(attr))
+
+
+def read_call(w: Walk, node: Node) -> ir.Expr:
+    function = node.child_by_field_name("function")
+    arguments = node.child_by_field_name("arguments")
+    if function is None or arguments is None:
+        return ir.Unread(w.open(node), "call")
+    if function.type == "list_splat":  # `*f(x)`: the grammar has the star inside the call
+        return _read_starred_call(w, node, function, arguments)
+    at = w.open(node)
+    w.builder.scope.calls += 1
+    return ir.Call(at, w.expression(function), read_arguments(w, arguments))
+
+
+def _read_starred_call(w: Walk, node: Node, function: Node, arguments: Node) -> ir.Starred:
+    at = w.open(node)
+    inner = children(function)
+    call = w.open_between(inner[0] if inner else function, arguments)
+    w.builder.scope.calls += 1
+    func = w.expression(inner[0]) if inner else ir.Unread(w.open(function), "call")
+    return ir.Starred(at, ir.Call(call, func, read_arguments(w, arguments)))
+
+
+def read_arguments(w: Walk, node: Node) -> tuple[ir.Argument, ...]:
+    """An argument list, or the generator that stands for one."""
+    if node.type == "generator_expression":
+        return (ir.Argument("", None, w.expression(node)),)
+    args = []
+    for child in children(node):
+        if child.type == "keyword_argument":
+            name = child.child_by_field_name("name")
+            keyword = None if name is None else w.name(name)
+            args.append(ir.Argument("", keyword, w.required(child, "value")))
+        elif child.type in ("list_splat", "dictionary_splat") and len(children(child)) == 1:
+            star = "*" if child.type == "list_splat" else "**"
+            args.append(ir.Argument(star, None, w.expression(children(child)[0])))
+        elif child.type != "ERROR":
+            args.append(ir.Argument("", None, w.expression(child)))
+    return tuple(args)
+
+
+def read_subscript(w: Walk, node: Node) -> ir.Subscript:
+    at = w.open(node)
+    value = w.required(node, "value")
+    keys = node.children_by_field_name("subscript")
+    if not keys:
+        return ir.Subscript(at, value, ir.Unread(w.open(node), "subscript"))
+    comma = any(child.type == "," for child in node.children)
+    return ir.Subscript(at, value, _read_items(w, keys, comma or keys[0].type == "list_splat"))
+
+
+def _read_items(w: Walk, nodes: list[Node], as_tuple: bool) -> ir.Expr:
+    """One expression, or a tuple without parentheses."""
+    if not as_tuple:
+        return w.expression(nodes[0])
+    return ir.TupleExpr(w.open_between(nodes[0], nodes[-1]), w.expressions_of(nodes))
+
+
+def read_items(w: Walk, node: Node) -> ir.Expr:
+    """The expressions of a statement: `a`, or `a, b` as a tuple."""
+    parts = children(node)
+    if not parts:
+        return ir.Unread(w.open(node), node.type)
+    return _read_items(w, parts, len(parts) > 1 or any(child.type == "," for child in node.children))
+
+
+def read_slice(w: Walk, node: Node) -> ir.Slice:
+    at = w.open(node)
+    parts: list[ir.Expr | None] = [None, None, None]
+    index = 0
+    for child in node.children:
+        if child.type == ":":
+            index = min(index + 1, 2)
+        elif child.is_named and child.type != "comment":
+            parts[index] = w.expression(child)
+    return ir.Slice(at, *parts)
+
+
+def read_tuple(w: Walk, node: Node) -> ir.TupleExpr:
+    return ir.TupleExpr(w.open(node), w.expressions_of(children(node)))
+
+
+def read_list(w: Walk, node: Node) -> ir.ListExpr:
+    return ir.ListExpr(w.open(node), w.expressions_of(children(node)))
+
+
+def read_set(w: Walk, node: Node) -> ir.SetExpr:
+    return ir.SetExpr(w.open(node), w.expressions_of(children(node)))
+
+
+def read_dict(w: Walk, node: Node) -> ir.DictExpr:
+    at = w.open(node)
+    items = []
+    for child in children(node):
+        if child.type == "pair":
+            key = w.required(child, "key")
+            items.append(ir.DictItem(key, w.required(child, "value")))
+        elif child.type == "dictionary_splat":
+            items.append(ir.DictItem(None, read_inner(w, child)))
+    return ir.DictExpr(at, tuple(items))
+
+
+def read_starred(w: Walk, node: Node) -> ir.Starred:
+    at = w.open(node)
+    return ir.Starred(at, read_inner(w, node))
+
+
+def read_inner(w: Walk, node: Node) -> ir.Expr:
+    """The one expression that a wrapping node holds; parentheses and `type` are such."""
+    parts = children(node)
+    return w.expression(parts[0]) if len(parts) == 1 else ir.Unread(w.open(node), node.type)
+
+
+def read_comprehension(w: Walk, node: Node) -> ir.Comprehension:
+    at = w.open(node)
+    body = node.child_by_field_name("body")
+    value = None
+    if body is not None and body.type == "pair":
+        element = w.required(body, "key")
+        value = w.required(body, "value")
+    else:
+        element = w.required(node, "body")
+    generators: list[ir.Generator] = []
+    for child in children(node):
+        if child.type == "for_in_clause":
+            clause = w.open(child)
+            is_async = child.children[0].type == "async"
+            target = w.required(child, "left")
+            generators.append(ir.Generator(clause, target, _read_right(w, child), (), is_async))
+        elif child.type == "if_clause" and generators:
+            conditions = (*generators[-1].conditions, read_inner(w, child))
+            generators[-1] = generators[-1]._replace(conditions=conditions)
+    return ir.Comprehension(at, _COMPREHENSIONS[node.type], element, value, tuple(generators))
+
+
+def _read_right(w: Walk, node: Node) -> ir.Expr:
+    nodes = node.children_by_field_name("right")
+    parts = [part for part in nodes if part.is_named]
+    return _read_items(w, parts, len(parts) > 1) if parts else ir.Unread(w.open(node), "missing right")
+
+
+def read_operator(w: Walk, node: Node) -> ir.BinaryOp:
+    at = w.open(node)
+    left = w.required(node, "left")
+    operator = node.child_by_field_name("operator")
+    return ir.BinaryOp(at, "" if operator is None else w.word(operator), left, w.required(node, "right"))
+
+
+def read_boolean(w: Walk, node: Node) -> ir.BoolOp:
+    at = w.open(node)
+    operator = node.child_by_field_name("operator")
+    op = "and" if operator is None else operator.type
+    rights = []
+    left = node
+    while left is not None and left.type == "boolean_operator" and left.child_by_field_name("operator").type == op:
+        rights.append(left.child_by_field_name("right"))
+        left = left.child_by_field_name("left")
+    values = [part for part in (left, *reversed(rights)) if part is not None]
+    return ir.BoolOp(at, op, w.expressions_of(values))
+
+
+def read_unary(w: Walk, node: Node) -> ir.UnaryOp:
+    at = w.open(node)
+    op = "not" if node.type == "not_operator" else node.children[0].type
+    return ir.UnaryOp(at, op, w.required(node, "argument"))
+
+
+def read_comparison(w: Walk, node: Node) -> ir.Expr:
+    at = w.open(node)
+    ops = [w.word(operator) for operator in node.children_by_field_name("operators")]
+    operands = w.expressions_of(children(node))
+    if len(operands) != len(ops) + 1:
+        return ir.Unread(at, "comparison_operator")
+    ops = [" ".join(op.split()).replace("<>", "!=") for op in ops]
+    return ir.Compare(at, operands[0], tuple(ops), operands[1:])
+
+
+def read_conditional(w: Walk, node: Node) -> ir.Expr:
+    at = w.open(node)
+    parts = w.expressions_of(children(node))
+    if len(parts) != 3:
+        return ir.Unread(at, "conditional_expression")
+    return ir.Conditional(at, parts[1], parts[0], parts[2])
+
+
+def read_await(w: Walk, node: Node) -> ir.Await:
+    at = w.open(node)
+    return ir.Await(at, read_inner(w, node))
+
+
+def read_yield(w: Walk, node: Node) -> ir.Expr:
+    at = w.open(node)
+    w.builder.scope.is_generator = True
+    parts = children(node)
+    if any(child.type == "from" for child in node.children):
+        return ir.YieldFrom(at, read_inner(w, node))
+    return ir.Yield(at, w.expression(parts[0]) if parts else None)
+
+
+def read_named(w: Walk, node: Node) -> ir.NamedExpr:
+    at = w.open(node)
+    name = node.child_by_field_name("name")
+    target = "" if name is None else w.name(name)
+    if target:
+        w.builder.scope.bind(target)
+    return ir.NamedExpr(at, target, w.required(node, "value"))
+
+
+def read_string(w: Walk, node: Node) -> ir.Expr:
+    if not _is_formatted(node):
+        return ir.Constant(w.open(node), *read_literal(w.word(node)))
+    return ir.FString(w.open(node), _read_parts(w, node))
+
+
+def read_concatenated(w: Walk, node: Node) -> ir.Expr:
+    at = w.open(node)
+    pieces = children(node)
+    if not any(_is_formatted(piece) for piece in pieces):
+        literals = [read_literal(w.word(piece)) for piece in pieces]
+        return ir.Constant(at, literals[-1][0], join_texts([value for _, value in literals]))
+    parts: list[ir.Expr] = []
+    for piece in pieces:
+        parts.extend(_read_parts(w, piece) if _is_formatted(piece) else (read_string(w, piece),))
+    return ir.FString(at, tuple(parts))
+
+
+def _is_formatted(node: Node) -> bool:
+    start = node.children[0] if node.children else None
+    return start is not None and start.type == "string_start" and any(c in b"fFtT" for c in start.text)
+
+
+def _read_parts(w: Walk, node: Node) -> tuple[ir.Expr, ...]:
+    parts: list[ir.Expr] = []
+    raw = "r" in w.word(node.children[0]).lower()
+    for child in children(node):
+        if child.type == "string_content":
+            text = w.word(child).replace("{{", "{").replace("}}", "}")
+            parts.append(ir.Constant(w.open(child), "str", decode_text(text, raw)))
+        elif child.type in ("interpolation", "format_expression"):
+            parts.extend(_read_field(w, child))
+    return tuple(parts)
+
+
+def _read_field(w: Walk, node: Node) -> list[ir.Expr]:
+    labelled = any(child.type == "=" for child in node.children)
+    parts: list[ir.Expr] = []
+    if labelled:
+        parts.append(ir.Constant(w.open(node), "str", None))
+    at = w.open(node)
+    value = w.required(node, "expression")
+    conversion_node = node.child_by_field_name("type_conversion")
+    conversion = "" if conversion_node is None else w.word(conversion_node).lstrip("!").strip()
+    spec_node = node.child_by_field_name("format_specifier")
+    spec = None
+    if spec_node is not None:
+        inner = w.open(spec_node)
+        fields = [child for child in children(spec_node) if child.type == "format_expression"]
+        spec = ir.FString(inner, tuple([part for child in fields for part in _read_field(w, child)]))
+    if labelled and not conversion and spec is None:
+        conversion = "r"
+    parts.append(ir.Formatted(at, value, conversion, spec))
+    return parts
+
+
+READERS: dict[str, Read] = {
+    "identifier": read_identifier,
+    "keyword_identifier": read_identifier,
+    "dotted_name": read_dotted,
+    **dict.fromkeys(_KEYWORDS, read_keyword),
+    "integer": read_number,
+    "float": read_number,
+    "attribute": read_attribute,
+    "call": read_call,
+    "subscript": read_subscript,
+    "slice": read_slice,
+    "tuple": read_tuple,
+    "tuple_pattern": read_tuple,
+    "expression_list": read_tuple,
+    "pattern_list": read_tuple,
+    "list": read_list,
+    "list_pattern": read_list,
+    "set": read_set,
+    "dictionary": read_dict,
+    "list_splat": read_starred,
+    "list_splat_pattern": read_starred,
+    "parenthesized_list_splat": read_inner,
+    "parenthesized_expression": read_inner,
+    "type": read_inner,
+    "as_pattern_target": read_inner,
+    **dict.fromkeys(_COMPREHENSIONS, read_comprehension),
+    "binary_operator": read_operator,
+    "boolean_operator": read_boolean,
+    "not_operator": read_unary,
+    "unary_operator": read_unary,
+    "comparison_operator": read_comparison,
+    "conditional_expression": read_conditional,
+    "await": read_await,
+    "yield": read_yield,
+    "named_expression": read_named,
+    "string": read_string,
+    "concatenated_string": read_concatenated,
+}

@@ -1,0 +1,134 @@
+"""Reads files that don't parse: their definitions, imports, and the bodies that are whole. Half-typed code is normal.
+
+In: the normalised UTF-8 text. Out: partial `ModuleFacts` with the damage. From `def f(:` and, on the next line,
+`def g(): h()` come `f`, `g` with its call, and damage on line 1.
+
+An unclosed bracket swallows every later definition. So a broken stretch at the top level ends, at the latest, where a
+line starts with `def`, `class`, `async def` or `@`; from there the rest is parsed anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import tree_sitter
+import tree_sitter_python
+
+from contextc.analyzer.reading.limits import check_nesting
+from contextc.analyzer.reading.tree_cursor import Node, Walk, children
+from contextc.analyzer.reading.tree_expressions import READERS
+from contextc.analyzer.reading.tree_statements import EXPRESSIONS, STATEMENTS, defined_names
+from contextc.model.facts import Damage, ModuleFacts
+from contextc.model.span import LineIndex
+
+MAX_DAMAGE = 20  # places reported
+MAX_RESTARTS = 50  # each parses the rest of the text again; after that, the rest is cut at every definition
+
+_EXPRESSIONS = {**READERS, **EXPRESSIONS}
+_DEFINITION = re.compile(rb"^(?:async[ \t]+def|def|class|@)[ \t]*(?=[\w\x80-\xff])", re.MULTILINE)
+_PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
+
+Piece = tuple[int, list[Node]]  # where its tree's text starts, top-level nodes of that tree
+
+
+def read_with_tree_sitter(text: bytes) -> ModuleFacts:
+    """Partial facts. Raises TooDeep past the limits, nothing else."""
+    check_nesting(text)
+    walk = Walk(text, _EXPRESSIONS, STATEMENTS)
+    pieces = list(_pieces(text))
+    scope = walk.builder.scope
+    names: set[str] = set()
+    for base, nodes in pieces:
+        walk.base = base
+        names.update(defined_names(walk, nodes))
+        if nodes and scope.body_start < 0:
+            scope.body_start = walk.start(nodes[0])
+    scope.defined = frozenset(names)
+    body: list[object] = []
+    for base, nodes in pieces:
+        walk.base = base
+        for node in nodes:
+            walk.statement(node, body)  # type: ignore[arg-type]
+    scope.body = tuple(body)  # type: ignore[arg-type]
+    scope.end = len(text)
+    scope.take_docstring()
+    return ModuleFacts(walk.builder.finish(None), True, _damage(text, pieces), "tree-sitter")
+
+
+def _pieces(text: bytes) -> Iterator[Piece]:
+    """The top-level nodes in order, parsed anew after each broken stretch that swallowed a definition."""
+    start = 0
+    for restart in range(MAX_RESTARTS + 1):
+        nodes = _parse(text[start:])
+        cut = _first_swallowed(text, start, nodes)
+        if cut is None:
+            yield start, nodes
+            return
+        if restart == MAX_RESTARTS:
+            break
+        index, end = cut
+        yield start, nodes[:index]
+        broken = start + nodes[index].start_byte
+        yield broken, _parse(text[broken:end])
+        start = end
+    starts = [start, *(match.start() for match in _DEFINITION.finditer(text, start + 1)), len(text)]
+    for first, last in itertools.pairwise(starts):
+        yield first, _parse(text[first:last])
+
+
+def _parse(text: bytes) -> list[Node]:
+    return children(_PARSER.parse(text).root_node)
+
+
+def _first_swallowed(text: bytes, base: int, nodes: list[Node]) -> tuple[int, int] | None:
+    """The first broken node that holds the start of another definition: its index, and where that starts."""
+    for index, node in enumerate(nodes):
+        if not node.has_error:
+            continue
+        start, end = base + node.start_byte, base + node.end_byte
+        for match in _DEFINITION.finditer(text, _first_line_end(text, start, node), end):
+            if not _in_string(node, match.start() - base):
+                return index, match.start()
+    return None
+
+
+def _first_line_end(text: bytes, start: int, node: Node) -> int:
+    """Where to look for another definition: after the keyword of this one, decorators passed."""
+    if node.type == "decorated_definition":
+        definition = node.child_by_field_name("definition")
+        if definition is not None:
+            start += int(definition.start_byte - node.start_byte)
+    elif text.startswith(b"@", start):
+        own = re.compile(rb"^(?:async[ \t]+def|def|class)\b", re.MULTILINE).search(text, start)
+        start = start if own is None else own.start()
+    return start + 1
+
+
+def _in_string(node: Node, offset: int) -> bool:
+    found = node.descendant_for_byte_range(offset, offset + 1)
+    while found is not None and found.start_byte > node.start_byte:
+        if found.type == "string":
+            return not found.has_error
+        found = found.parent
+    return False
+
+
+def _damage(text: bytes, pieces: list[Piece]) -> tuple[Damage, ...]:
+    """The places that are no Python, one for each line, the first twenty."""
+    index = LineIndex(text)
+    found: dict[int, str] = {}
+    for base, nodes in pieces:
+        pending = [node for node in reversed(nodes) if node.has_error]
+        while pending:
+            node = pending.pop()
+            line = index.position(base + node.start_byte).line
+            if node.is_missing:
+                found.setdefault(line, f"`{node.type}` is missing")
+            elif node.type == "ERROR":
+                words = text[base + node.start_byte : base + node.end_byte][:200].decode("utf-8", "replace").split()
+                found.setdefault(line, "unexpected `" + " ".join(words)[:40] + "`")
+            else:
+                pending.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
+    return tuple([Damage(line, message) for line, message in sorted(found.items())[:MAX_DAMAGE]])
