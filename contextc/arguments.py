@@ -1,0 +1,120 @@
+"""The command line's grammar. In: words. Out: a namespace, or one clear line about what is wrong with them.
+
+`parse_arguments(["compile", ".", "a.py", "--format", "jsn"])` raises UserError: `--format: no 'jsn'; did you mean
+'json'? (markdown, xml or json)`. Option names are never abbreviated: adding one can't change what another means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
+
+from contextc import __version__
+from contextc.errors import UserError
+
+COMMANDS = ("compile", "graph", "compare")
+FORMATS = {"compile": ("markdown", "xml", "json"), "graph": ("json", "dot")}
+RESOLVERS = ("typed", "name-only")
+TOKENIZERS = ("o200k", "chars4")
+_TARGET = "a file, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method or path.py:LINE"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Faults become a UserError instead of a usage text and an exit."""
+
+    def error(self, message: str) -> NoReturn:
+        """What argparse calls with a fault."""
+        message = message.replace("argument ", "", 1) if message.startswith("argument ") else message
+        raise UserError(f"{message} (see `{self.prog} --help`)")
+
+
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments as a namespace. Raises UserError; SystemExit(0) after `--help` and `--version`."""
+    parser, commands = _build_parser()
+    first = next((word for word in words if not word.startswith("-")), None)
+    if first is None and not {"-h", "--help", "--version"} & set(words):
+        raise UserError(f"no command: one of {', '.join(COMMANDS)} (see `contextc --help`)")
+    if first is not None and first not in COMMANDS:
+        raise UserError(f"no command '{_visible(first)}'{_meant(first, COMMANDS)} ({_one_of(COMMANDS)})")
+    arguments, rest = parser.parse_known_args(words)
+    for word in rest:
+        if word.startswith("-"):
+            options = [o for action in commands[arguments.command]._actions for o in action.option_strings]
+            name = word.partition("=")[0]
+            raise UserError(f"{arguments.command} has no option '{_visible(name)}'{_meant(name, options)}")
+        raise UserError(f"{arguments.command}: one argument too many: '{_visible(word)}'")
+    return arguments
+
+
+def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    about = "Compile the code an agent needs for an edit target in a Python repository, from a typed call graph."
+    end = "Exit status: 0, or 2 for a wrong argument."
+    parser = _Parser(prog="contextc", allow_abbrev=False, description=about, epilog=end)
+    parser.add_argument("--version", action="version", version=f"contextc {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    compile_ = subparsers.add_parser("compile", help="context for an edit target", allow_abbrev=False)
+    graph = subparsers.add_parser("graph", help="the whole call graph", allow_abbrev=False)
+    compare = subparsers.add_parser("compare", help="typed against name-only, for one target", allow_abbrev=False)
+    for command in (compile_, graph, compare):
+        command.add_argument("root", metavar="ROOT", help="the repository's folder")
+    for command in (compile_, compare):
+        command.add_argument("target", metavar="TARGET", help=f"what is to be edited: {_TARGET}; relative to ROOT")
+        command.add_argument(
+            "--max-hops", type=_number("hops", 0), metavar="N", help="how far from the target (default 2)"
+        )
+        command.add_argument("--tokenizer", type=_choice(TOKENIZERS), default="o200k", help=_one_of(TOKENIZERS))
+    compile_.add_argument(
+        "--explain", action="store_true", help="say for each symbol what brought it in, and why its form"
+    )
+    for name, command in (("compile", compile_), ("graph", graph)):
+        formats = FORMATS[name]
+        command.add_argument("--format", type=_choice(formats), default=formats[0], help=_one_of(formats))
+        command.add_argument("--resolver", type=_choice(RESOLVERS), default="typed", help=_one_of(RESOLVERS))
+    for command in (compile_, graph, compare):
+        _add_common(command)
+    return parser, {"compile": compile_, "graph": graph, "compare": compare}
+
+
+def _add_common(command: argparse.ArgumentParser) -> None:
+    """What to analyse and how, alike for all commands."""
+    add = command.add_argument
+    add("--include", action="append", default=[], metavar="P", help="analyse only matching paths (gitignore form)")
+    add("--exclude", action="append", default=[], metavar="P", help="leave matching paths out (gitignore form)")
+    add("--environment", metavar="PATH", help="the project's environment, for its installed packages; none by default")
+    add("--workers", type=_number("workers", 1), metavar="N", help="reading processes")
+    add("--no-cache", dest="cache", action="store_false", help="neither use nor fill the cache")
+    add("--out", metavar="FILE", help="write to FILE instead of standard output")
+    add("--quiet", action="store_true", help="no report on standard error")
+
+
+def _choice(known: Sequence[str]) -> Callable[[str], str]:
+    def choose(word: str) -> str:
+        if word not in known:
+            raise argparse.ArgumentTypeError(f"no '{_visible(word)}'{_meant(word, known)} ({_one_of(known)})")
+        return word
+
+    return choose
+
+
+def _number(what: str, least: int) -> Callable[[str], int]:
+    def read(word: str) -> int:
+        if not (word.isascii() and word.isdigit() and len(word) < 7 and int(word) >= least):
+            raise argparse.ArgumentTypeError(f"'{_visible(word)}' is no number of {what} from {least} on")
+        return int(word)
+
+    return read
+
+
+def _one_of(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _meant(wrong: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(wrong[:80], list(known), n=1, cutoff=0.5)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def _visible(word: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in word[:200])

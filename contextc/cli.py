@@ -1,0 +1,184 @@
+"""The `contextc` command. In: arguments. Out: context, graph or comparison on standard output, the report on standard
+error, an exit status: 0; 2 for a fault of the user's, in one line; 130 after Ctrl-C; 141 when the reader has gone.
+
+Loads only what the command needs: asking for help loads nothing but the grammar.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contextc import __version__
+from contextc.arguments import parse_arguments
+from contextc.errors import UserError
+
+if TYPE_CHECKING:
+    from contextc.engine import Repository
+
+_OK, _WRONG, _INTERRUPTED, _PIPE_CLOSED = 0, 2, 130, 141
+_WARNINGS_ON_A_TERMINAL = 40
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. SystemExit(0) after `--help` and `--version`."""
+    try:
+        arguments = parse_arguments(sys.argv[1:] if words is None else words)
+        _COMMANDS[arguments.command](arguments)
+        sys.stdout.flush()
+    except UserError as fault:
+        print(f"contextc: {_printable(str(fault))}", file=sys.stderr)
+        return _WRONG
+    except KeyboardInterrupt:
+        print("contextc: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes standard output once more at its end; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    return _OK
+
+
+def _compile(arguments: Namespace) -> None:
+    from contextc import engine, report
+    from contextc.passes.json_form import render_json
+
+    repository = _analyse(arguments, arguments.resolver)
+    target = _target_in_root(arguments)
+    compilation = engine.compile_context(repository, target, arguments.max_hops, arguments.tokenizer, arguments.explain)
+    if arguments.format == "json":
+        text = render_json(compilation, arguments.explain)
+    else:
+        text = compilation.text(arguments.format)
+    _write(arguments, [text])
+    most = _WARNINGS_ON_A_TERMINAL if sys.stderr.isatty() else None
+    _report(arguments, report.iter_report(compilation, repository.seconds, most))
+
+
+def _graph(arguments: Namespace) -> None:
+    from contextc.graph.export.dot_export import iter_graph_dot
+    from contextc.graph.export.json_export import graph_statistics, iter_graph_json
+
+    repository = _analyse(arguments, arguments.resolver)
+    graph = repository.graph
+    pieces = iter_graph_dot(graph) if arguments.format == "dot" else iter_graph_json(graph, __version__)
+    _write(arguments, pieces)
+    figures = graph_statistics(graph)
+    counts = ", ".join(f"{figures[name]:,} {name.replace('_', ' ')}" for name in _GRAPH_FIGURES)
+    _report(arguments, [f"{counts}; {repository.seconds:.2f} s"])
+
+
+_GRAPH_FIGURES = ("files", "symbols", "call_sites", "edges", "unresolved")
+
+
+def _compare(arguments: Namespace) -> None:
+    from contextc import engine, report
+
+    repository = _analyse(arguments, "typed")
+    contrast = engine.compare_resolvers(repository, _target_in_root(arguments), arguments.max_hops, arguments.tokenizer)
+    _write(arguments, (f"{line}\n" for line in report.iter_contrast(contrast)))
+    _report(arguments, [f"{repository.seconds:.2f} s"])
+
+
+_COMMANDS: dict[str, Callable[[Namespace], None]] = {"compile": _compile, "graph": _graph, "compare": _compare}
+
+
+def _analyse(arguments: Namespace, resolver: str) -> Repository:
+    """Analyse ROOT, with progress on a terminal. Raises UserError where ROOT is no folder."""
+    root = Path(arguments.root)
+    _check_root(root, arguments)
+    _check_out(arguments)
+    from contextc import engine
+    from contextc.progress import show_progress
+
+    with show_progress(sys.stderr) as progress:
+        options = engine.Options(
+            root=root,
+            include=tuple(arguments.include),
+            exclude=tuple(arguments.exclude),
+            environment=Path(arguments.environment) if arguments.environment else None,
+            resolver=resolver,
+            workers=arguments.workers,
+            cache=arguments.cache,
+            progress=None if arguments.quiet else progress,
+        )
+        return engine.analyze_repository(options)
+
+
+def _check_root(root: Path, arguments: Namespace) -> None:
+    try:
+        if root.is_dir():
+            return
+        is_file = root.exists()
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        raise UserError(f"no folder '{arguments.root}': give the repository's folder as ROOT")
+    wanted = f"contextc {arguments.command} FOLDER" + (" TARGET" if hasattr(arguments, "target") else "")
+    raise UserError(f"'{arguments.root}' is a file: give the repository's folder as ROOT, `{wanted}`")
+
+
+def _check_out(arguments: Namespace) -> None:
+    """Told before the work, not after it."""
+    if arguments.out is not None:
+        path = Path(arguments.out)
+        if path.is_dir():
+            raise UserError(f"--out: '{arguments.out}' is a folder, give a file")
+        if not path.parent.is_dir():
+            raise UserError(f"--out: no folder '{path.parent}' to write to")
+
+
+def _target_in_root(arguments: Namespace) -> str:
+    """The target as given, or, where its path was written from the current folder, the same relative to ROOT."""
+    given: str = arguments.target
+    path, separator, rest = _split_path(given)
+    root = Path(arguments.root)
+    try:
+        if ((root / path).exists() and not Path(path).is_absolute()) or not Path(path).is_file():
+            return given
+        inside = Path(path).resolve().relative_to(root.resolve())
+    except (OSError, ValueError):
+        return given
+    return f"{inside.as_posix()}{separator}{rest}"
+
+
+def _split_path(target: str) -> tuple[str, str, str]:
+    match = re.match(r"(.*?\.pyi?)(::?)(.*)", target, re.DOTALL)
+    return (match.group(1), match.group(2), match.group(3)) if match else (target, "", "")
+
+
+def _write(arguments: Namespace, pieces: Iterable[str]) -> None:
+    """Text as UTF-8 with `\\n` line ends, whatever the platform's. What could steer a terminal is shown, not sent."""
+    if arguments.out is not None:
+        try:
+            with Path(arguments.out).open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(pieces)
+        except OSError as fault:
+            raise UserError(f"--out: can't write '{arguments.out}': {fault.strerror}") from fault
+        return
+    if sys.stdout.isatty():
+        pieces = (_UNSAFE.sub(lambda sign: ascii(sign.group())[1:-1], piece) for piece in pieces)
+    stream = getattr(sys.stdout, "buffer", None)
+    for piece in pieces:
+        if stream is None:
+            sys.stdout.write(piece)
+        else:
+            stream.write(piece.encode("utf-8", "backslashreplace"))
+
+
+def _report(arguments: Namespace, lines: Iterable[str]) -> None:
+    if not arguments.quiet:
+        sys.stdout.flush()  # the report comes after the text where both go to one place
+        encoding = sys.stderr.encoding or "utf-8"
+        for line in lines:
+            print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

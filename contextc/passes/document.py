@@ -1,0 +1,174 @@
+"""What the final text says, before any markup. In: a plan. Out: a `Document` that `markdown`, `xml` and `json` render.
+
+One `Group` per file, ordered by (lowest hop, path); inside a file by line. Each set of omissions is one `Gap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from contextc.graph.call_graph import CallGraph
+from contextc.graph.queries import Target
+from contextc.model.diagnostic import Warning
+from contextc.model.facts import SymbolKind
+from contextc.model.plan import Form, Item, Omission
+from contextc.passes.doubts import Doubt
+from contextc.passes.forms import Source, full_text
+from contextc.passes.profile import Profile
+from contextc.passes.skeleton import Skeleton, name_line
+
+_EXAMPLES = 3
+
+
+class Group(NamedTuple):
+    """One file's part. `role`: "target", "hop 1" …; `lines` are ranges of the file's lines."""
+
+    path: str
+    role: str
+    lines: tuple[tuple[int, int], ...]
+    is_whole: bool
+    code: str
+
+
+class Gap(NamedTuple):
+    """One line for a set of omissions: how many (`size`), why, and what brings them back."""
+
+    size: int
+    why: str
+    fetch: str
+    examples: tuple[str, ...]
+
+
+class Document(NamedTuple):
+    """Everything but the counts of the text itself."""
+
+    target: str
+    groups: tuple[Group, ...]
+    names: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
+    file_warnings: tuple[Warning, ...]
+    gaps: tuple[Gap, ...]
+    reasons: tuple[str, ...]  # one line an item, for --explain
+    tokenizer: str
+    naive_tokens: int
+    symbols: int
+    files_shown: int
+    files_scanned: int
+    files_skipped: int
+
+
+class Figures(NamedTuple):
+    """What is known of the text only once it is there."""
+
+    tokens: int
+
+
+def build_groups(
+    graph: CallGraph,
+    items: Iterable[Item],
+    sources: Mapping[str, Source],
+    profile: Profile,
+    imports: Mapping[str, Sequence[int]],
+) -> tuple[Group, ...]:
+    """The files' parts, in the order of the text. `imports`: by path, lines of import statements to show as well."""
+    chosen: dict[str, dict[str, Form]] = {}
+    hops: dict[str, int] = {}
+    for item in items:
+        if item.form is not Form.NAME:
+            path = graph.symbol(item.symbol).path
+            chosen.setdefault(path, {})[item.symbol] = item.form
+            hops[path] = min(item.hop, hops.get(path, item.hop))
+    groups = []
+    for path in sorted(chosen, key=lambda p: (hops[p], p)):
+        module = graph.symbols_in_file(path)[0]
+        is_whole = chosen[path].get(module.id) is Form.FULL
+        shown = Skeleton(graph, sources[path], profile, chosen[path]).render(module, imports.get(path, ()))
+        role = "target" if hops[path] == 0 else f"hop {hops[path]}"
+        groups.append(Group(path, role, shown.lines, is_whole, shown.text))
+    return tuple(groups)
+
+
+def used_imports(graph: CallGraph, target: Target, sources: Mapping[str, Source]) -> dict[str, list[int]]:
+    """By file of the target, the lines of the module's imports whose names the target's definitions mention."""
+    words: dict[str, set[str]] = {}
+    for symbol in map(graph.symbol, target.symbols):
+        if symbol.kind is not SymbolKind.MODULE and symbol.parent not in target.symbols:
+            words.setdefault(symbol.path, set()).update(_words(full_text(symbol, sources[symbol.path])))
+    return {
+        path: [line for name, line in module_imports(graph, path) if name.partition(".")[0] in used]
+        for path, used in words.items()
+    }
+
+
+def module_imports(graph: CallGraph, path: str) -> list[tuple[str, int]]:
+    """The names that a file's module code imports, each with its line."""
+    module = graph.symbols_in_file(path)[0]
+    return [(item.name, item.line) for item in graph.imports_of(module.id)]
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+
+
+def list_names(graph: CallGraph, items: Iterable[Item], sources: Mapping[str, Source]) -> tuple[str, ...]:
+    """The items shown by name alone, a line each."""
+    named = (graph.symbol(item.symbol) for item in items if item.form is Form.NAME)
+    return tuple(name_line(symbol, sources[symbol.path]) for symbol in named)
+
+
+def list_gaps(target: str, omitted: Iterable[Omission]) -> tuple[Gap, ...]:
+    """One gap per reason, in the order of first sight."""
+    sets: dict[str, list[Omission]] = {}
+    for omission in omitted:
+        sets.setdefault(omission.why, []).append(omission)
+    gaps = []
+    for why, members in sets.items():
+        hop = members[0].hop
+        is_past = "past the last hop" in why
+        fetch = f"contextc compile ROOT {target} --max-hops {hop}" if is_past else "contextc compile ROOT ID"
+        gaps.append(Gap(len(members), why, fetch, tuple(o.symbol for o in members[:_EXAMPLES])))
+    return tuple(gaps)
+
+
+def explain_items(graph: CallGraph, items: Iterable[Item]) -> tuple[str, ...]:
+    """A line per item: the chain of edges that brought it, then why it has its form."""
+    by_symbol = {item.symbol: item for item in items}
+    return tuple(
+        f"{explain_chain(graph, item, by_symbol)}: {item.form} ({item.why})"
+        for item in by_symbol.values()
+        if item.hop or graph.symbol(item.symbol).parent not in by_symbol
+    )
+
+
+def explain_chain(graph: CallGraph, item: Item, items: Mapping[str, Item]) -> str:
+    """`app.views:show → app.services:load (certain, import) → app.models:User.save (certain, receiver-exact)`."""
+    steps: list[str] = []
+    at: Item | None = item
+    while at is not None:
+        edge = at.via
+        if edge is None:
+            steps.append(at.symbol)
+            break
+        steps.append(f"{at.symbol} ({edge.certainty}, {edge.rule})")
+        before = _item_holding(graph, edge.caller, edge.line, items, at.hop)
+        if before is None:
+            steps.append(edge.caller)
+        at = before
+    return " → ".join(reversed(steps))
+
+
+def _item_holding(graph: CallGraph, caller: str, line: int, items: Mapping[str, Item], hop: int) -> Item | None:
+    """The item whose text holds an edge's caller: itself, one around it, or a variable whose statement is on the line.
+    Only a lower hop counts, so a chain always ends."""
+    for child in graph.children(caller):
+        held = items.get(child.id)
+        if held is not None and held.hop < hop and child.line <= line <= child.end_line and caller not in items:
+            return held
+    symbol: str | None = caller
+    while symbol is not None:
+        held = items.get(symbol)
+        if held is not None and held.hop < hop:
+            return held
+        symbol = graph.symbol(symbol).parent
+    return None

@@ -1,0 +1,103 @@
+"""What the reader of a context should doubt: sites that aren't fully resolved, and targets that were enumerated.
+
+In: the graph and the items at hops 0 and 1. Out: a `Doubt` per site. `getattr(module, f"handle_{kind}")(user)` at line
+22 of views.py gives `Doubt(0, "views.py", 22, "possible", "getattr-pattern", …, ("…:handle_email", "…:handle_sms"))`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from contextc.graph.call_graph import CallGraph
+from contextc.model.diagnostic import Skip, SkipReason, Warning
+from contextc.model.edge import Certainty, Edge
+from contextc.model.plan import Item
+from contextc.passes.forms import Source, first_line
+from contextc.passes.slice import FOLLOWED, text_owners
+
+POSSIBLE, UNRESOLVED = "possible", "unresolved"
+_LAST_HOP = 1
+_NAMED = 8  # targets named in a warning
+_LINE = re.compile(r"\bline (\d+)")
+
+
+class Doubt(NamedTuple):
+    """`reason` is a Reason for an unresolved site, the Rule for a possible one; `written` what stands there."""
+
+    hop: int
+    path: str
+    line: int
+    kind: str
+    reason: str
+    written: str
+    targets: tuple[str, ...]
+
+    @property
+    def warning(self) -> Warning:
+        """The doubt as a line of the report."""
+        if self.kind == UNRESOLVED:
+            return Warning(self.path, self.line, f"unresolved ({self.reason}): {self.written}")
+        targets = name_some(self.targets)
+        return Warning(self.path, self.line, f"possible ({self.reason}): {self.written} may be {targets}")
+
+
+def name_some(names: tuple[str, ...], most: int = _NAMED) -> str:
+    """Names in a row, the rest counted."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str, Source]) -> tuple[Doubt, ...]:
+    """Each site once, at its lowest hop, sorted."""
+    found: dict[tuple[str, int, str, str, str], Doubt] = {}
+    for item in items:  # by hop
+        if item.hop > _LAST_HOP:
+            break
+        for owner in text_owners(graph, graph.symbol(item.symbol), item.hop == 0):
+            possible: dict[tuple[object, ...], list[Edge]] = {}
+            for edge in graph.edges_from(owner.id, FOLLOWED):
+                if edge.certainty is Certainty.POSSIBLE:
+                    possible.setdefault((edge.line, edge.site), []).append(edge)
+            doubts = [
+                Doubt(item.hop, u.path, u.line, UNRESOLVED, u.reason.value, first_line(u.detail or "?", 60), ())
+                for u in graph.unresolved_in(owner.id)
+            ]
+            doubts += [_enumerated(item.hop, edges, sources) for edges in possible.values()]
+            for doubt in doubts:
+                found.setdefault((doubt.path, doubt.line, doubt.kind, doubt.reason, doubt.written), doubt)
+    return tuple(sorted(found.values()))
+
+
+def _enumerated(hop: int, edges: list[Edge], sources: Mapping[str, Source]) -> Doubt:
+    first = edges[0]
+    source = sources.get(first.path)
+    written = _text_at(first, source) if source else ""
+    rules = ", ".join(sorted({edge.rule.value for edge in edges}))
+    targets = tuple(sorted({edge.callee for edge in edges}))
+    return Doubt(hop, first.path, first.line, POSSIBLE, rules, written, targets)
+
+
+def _text_at(edge: Edge, source: Source) -> str:
+    """What is written at an edge's site, on one line."""
+    if edge.site is None:
+        return first_line(source.line(edge.line), 60)
+    line, column, end_line, end_column = edge.site
+    starts = source.lines.starts
+    if end_line > len(starts):
+        return ""
+    return first_line(source.cut(starts[line - 1] + column, starts[end_line - 1] + end_column), 60)
+
+
+def file_warnings(paths: Mapping[str, Source], skipped: Iterable[Skip], whole: Iterable[str]) -> list[Warning]:
+    """What is to be known of the files in the context: those read in part, those whose line ends were changed."""
+    warnings = []
+    for skip in skipped:
+        if skip.path in paths:
+            line = _LINE.search(skip.detail)
+            word = "read in part" if skip.reason is SkipReason.PARTIAL else str(skip.reason)
+            warnings.append(Warning(skip.path, int(line.group(1)) if line else 1, f"{word}: {skip.detail}"))
+    changed = [path for path in whole if b"\r" in paths[path].text]
+    warnings += [Warning(path, 1, "the file's line ends are CRLF or CR; here they are LF") for path in changed]
+    return sorted(warnings)

@@ -1,0 +1,117 @@
+"""A document as Markdown: a heading with figures, a fenced block per file, then what is uncertain and what is left out.
+
+In: a `Document` and its token count. Out: text. Nothing from the repository can leave its place: fences are longer than
+any run inside, names in headings and lists are code spans with control characters escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from contextc.graph.suggestions import printable
+from contextc.passes.document import Document, Figures, Gap, Group
+from contextc.passes.doubts import POSSIBLE, UNRESOLVED, Doubt, name_some
+
+_EXAMPLES = 4
+
+
+def render_markdown(document: Document, figures: Figures) -> str:
+    """The whole text."""
+    return "\n\n".join(_sections(document, figures)) + "\n"
+
+
+def _sections(document: Document, figures: Figures) -> Iterator[str]:
+    yield f"# Context for {code_span(document.target)}"
+    yield (
+        f"{figures.tokens:,} {document.tokenizer} tokens (all {document.files_scanned:,} files: "
+        f"{document.naive_tokens:,}). {document.symbols:,} symbols of {document.files_shown:,} files; "
+        "an elided body is `...`."
+    )
+    for group in document.groups:
+        yield _group(group)
+    if document.names:
+        yield f"## By name\n\n{fence(chr(10).join(map(printable_line, document.names)))}"
+    doubts = list(_doubts(document))
+    if doubts:
+        yield "## Uncertain\n\n" + "\n".join(doubts)
+    gaps = [_gap(gap) for gap in document.gaps]
+    if document.files_skipped:
+        gaps.append(f"- not analysed, files or folders: {document.files_skipped:,}; `contextc graph ROOT` lists them")
+    if gaps:
+        yield "## Left out\n\n" + "\n".join(gaps)
+    if document.reasons:
+        yield "## Why\n\n" + "\n".join(f"- {printable_line(line)}" for line in document.reasons)
+
+
+def _group(group: Group) -> str:
+    where = "whole" if group.is_whole else ranges(group.lines)
+    role = f"{group.role}, " if group.role == "target" else ""
+    return f"## {code_span(group.path)} {role}{where}\n\n{fence(group.code, 'python')}"
+
+
+def ranges(lines: Iterable[tuple[int, int]]) -> str:
+    """Line ranges as `3-9,12`."""
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in lines)
+
+
+def _gap(gap: Gap) -> str:
+    examples = ", ".join(map(code_span, gap.examples))
+    more = ", …" if gap.size > len(gap.examples) else ""
+    size = f"{gap.size:,} symbols" if gap.size > 1 else "1 symbol"
+    return f"- {size} ({printable(gap.why)}): {examples}{more}; {code_span(gap.fetch)}"
+
+
+def _doubts(document: Document) -> Iterator[str]:
+    """Targets that were enumerated and sites of the target one by one; those of hop 1 counted, with examples."""
+    for doubt in document.doubts:
+        if doubt.kind == POSSIBLE and doubt.hop == 0:
+            targets = name_some(tuple(map(code_span, doubt.targets)))
+            written = f" {code_span(doubt.written)}" if doubt.written else ""
+            yield f"- {_place(doubt)}{written}: possible ({doubt.reason}): {targets}"
+    yield from _sites_of_target([d for d in document.doubts if d.kind == UNRESOLVED and d.hop == 0])
+    for kind in (POSSIBLE, UNRESOLVED):
+        later = [d for d in document.doubts if d.kind == kind and d.hop > 0]
+        if later:
+            examples = ", ".join(f"{_place(d)} {code_span(d.written)}" for d in later[:_EXAMPLES])
+            more = ", …" if len(later) > _EXAMPLES else ""
+            yield f"- {len(later):,} {kind} sites in symbols of hop 1: {examples}{more}"
+    for warning in document.file_warnings:
+        yield f"- {code_span(f'{warning.path}:{warning.line}')} {printable_line(warning.message)}"
+
+
+def _sites_of_target(doubts: list[Doubt]) -> Iterator[str]:
+    """Unresolved sites of one file and reason on one line; what is written alike once, with its line numbers."""
+    sets: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for doubt in doubts:
+        lines = sets.setdefault((doubt.path, doubt.reason), {}).setdefault(doubt.written, [])
+        lines.append(doubt.line)
+    for (path, reason), sites in sets.items():
+        listed = ", ".join(f"{code_span(written)} {' '.join(map(str, lines))}" for written, lines in sites.items())
+        yield f"- {code_span(path)} unresolved ({reason}), line by line: {listed}"
+
+
+def _place(doubt: Doubt) -> str:
+    return code_span(f"{doubt.path}:{doubt.line}")
+
+
+def printable_line(text: str) -> str:
+    """Text of any length on one line, control characters escaped."""
+    return "".join(printable(text[i : i + 200]) for i in range(0, len(text), 200))
+
+
+def code_span(text: str) -> str:
+    """Text as inline code that nothing inside can end."""
+    shown = printable_line(text)
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{ticks}{pad}{shown}{pad}{ticks}"
+
+
+def fence(code: str, language: str = "") -> str:
+    """A fenced block, its fence longer than any run of backticks inside."""
+    longest = max(map(len, re.findall("`+", code)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    end = "" if code.endswith("\n") else "\n"
+    return f"{ticks}{language}\n{code}{end}{ticks}"

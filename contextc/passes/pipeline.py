@@ -1,0 +1,131 @@
+"""The passes in order. In: a graph, the files' texts, a target. Out: a `Compilation`.
+
+`compile_slice(graph, texts, "app/views.py", DEFAULT_PROFILE, load_tokenizer()).context.text` is the context to hand
+over. `compile_by_name` does the same at file level from bare names, `compare_target` sets both side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from contextc.graph.call_graph import CallGraph
+from contextc.graph.queries import Target, find_target
+from contextc.model.diagnostic import SkipReason
+from contextc.model.plan import Context, Item
+from contextc.passes.assemble import assemble
+from contextc.passes.document import Document, build_groups, explain_items, list_gaps, list_names, used_imports
+from contextc.passes.doubts import collect_doubts, file_warnings
+from contextc.passes.forms import Source
+from contextc.passes.plan import Plan, Planner
+from contextc.passes.profile import Profile
+from contextc.passes.skeleton import own_text
+from contextc.passes.slice import slice_context
+from contextc.passes.tokens import Tokenizer
+
+_READ = frozenset({SkipReason.PARTIAL, SkipReason.IGNORE_FILE})  # listed as skipped, yet nothing of it is missing
+
+
+class Compilation(NamedTuple):
+    """A compiled context and what the other renderings and the report need beside it."""
+
+    context: Context
+    document: Document
+    target: Target
+    tokenizer: Tokenizer
+    graph: CallGraph
+    sources: Mapping[str, Source]
+    profile: Profile
+
+    def text(self, markup: str) -> str:
+        """The context as "markdown" or "xml"."""
+        return self.context.text if markup == "markdown" else assemble(self.document, markup, self.tokenizer)[0]
+
+    @property
+    def forms_by_hop(self) -> dict[int, Counter[str]]:
+        """How many symbols have which form at which hop."""
+        table: dict[int, Counter[str]] = {}
+        for item in self.context.items:
+            table.setdefault(item.hop, Counter())[item.form.value] += 1
+        return table
+
+
+class Inputs(NamedTuple):
+    """What every compilation of one repository starts from. `naive_tokens`: None to count all the files."""
+
+    graph: CallGraph
+    texts: Mapping[str, bytes]
+    profile: Profile
+    tokenizer: Tokenizer
+    naive_tokens: int | None = None
+    explain: bool = False
+
+
+def compile_slice(
+    graph: CallGraph,
+    texts: Mapping[str, bytes],
+    target: str,
+    profile: Profile,
+    tokenizer: Tokenizer,
+    *,
+    max_hops: int | None = None,
+    explain: bool = False,
+    naive_tokens: int | None = None,
+) -> Compilation:
+    """Slice, plan, assemble. Raises TargetNotFound. `naive_tokens` saves counting all the files again."""
+    found = find_target(graph, target)
+    last = profile.max_hops if max_hops is None else max_hops
+    candidates = slice_context(graph, found.symbols, last + 1)  # one hop more: what is left out is counted
+    sources = read_sources(graph, texts, [c.symbol for c in candidates])
+    plan = Planner(graph, sources, profile, tokenizer, last).plan(candidates)
+    inputs = Inputs(graph, texts, profile, tokenizer, naive_tokens, explain)
+    return finish(inputs, found, plan, sources, used_imports(graph, found, sources) if found.kind != "file" else {})
+
+
+def read_sources(graph: CallGraph, texts: Mapping[str, bytes], symbols: Sequence[str]) -> dict[str, Source]:
+    """The texts of the files in which the symbols lie."""
+    paths = sorted({graph.symbol(symbol).path for symbol in symbols})
+    return {path: Source(texts[path]) for path in paths}
+
+
+def count_naively(graph: CallGraph, texts: Mapping[str, bytes], tokenizer: Tokenizer) -> int:
+    """Tokens of every analysed file in full: what one would send without a compiler."""
+    return sum(tokenizer.count(texts[file.path].decode("utf-8", "replace")) for file in graph.files)
+
+
+def finish(
+    inputs: Inputs,
+    target: Target,
+    plan: Plan,
+    sources: Mapping[str, Source],
+    imports: Mapping[str, Sequence[int]],
+) -> Compilation:
+    """From a plan to the assembled context."""
+    graph, texts, profile, tokenizer, naive_tokens, explain = inputs
+    items = plan.items
+    doubts = collect_doubts(graph, items, sources)
+    groups = build_groups(graph, items, sources, profile, imports)
+    shown = {group.path: sources[group.path] for group in groups}
+    about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == "target"])
+    naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens
+    document = Document(
+        target.text, groups, list_names(graph, items, sources), doubts, tuple(about_files),
+        list_gaps(target.text, plan.omitted), explain_items(graph, items) if explain else (), tokenizer.name, naive,
+        len(items), len({graph.symbol(item.symbol).path for item in items}), len(graph.files),
+        sum(skip.reason not in _READ for skip in graph.analysis.skipped),
+    )  # fmt: skip
+    text, tokens = assemble(document, "markdown", tokenizer)
+    warnings = tuple(sorted([*(doubt.warning for doubt in doubts), *about_files]))
+    context = Context(
+        target.text, items, plan.omitted, warnings, graph.analysis.skipped, graph.analysis.notes, tokenizer.name,
+        tokens, naive, len(graph.files), text,
+    )  # fmt: skip
+    return Compilation(context, document, target, tokenizer, graph, sources, profile)
+
+
+def tokens_of(compilation: Compilation, item: Item) -> int:
+    """Tokens of an item's own text: for a class without what is put inside it."""
+    symbol = compilation.graph.symbol(item.symbol)
+    text = own_text(symbol, item.form, compilation.sources[symbol.path], compilation.profile)
+    return compilation.tokenizer.count(text)

@@ -1,0 +1,89 @@
+"""Pass 1: which symbols belong to the context. In: a graph and seeds. Out: candidates, each with its hop.
+
+Strict breadth-first over symbols, along what a symbol uses. For `def show(): user.save()` the seed `app:show` gives
+`Candidate("app:show", 0, None)` and `Candidate("app:User.save", 1, edge)`.
+
+What a symbol uses is what its shown text uses:
+- a function's text holds the functions, classes and lambdas inside it, so their edges count as its own;
+- a class's text is its body without the methods: those count once something reaches them;
+- a variable's text is its statement, whose edges lie with the module or class around it, on its lines;
+- a module's own code counts for a seed only: using one name of a module is not using all its statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from contextc.graph.call_graph import CallGraph
+from contextc.model.edge import CALL_KINDS, Edge, EdgeKind
+from contextc.model.facts import SymbolKind
+from contextc.model.plan import Candidate
+from contextc.model.symbol import Symbol
+
+FOLLOWED = CALL_KINDS | {
+    EdgeKind.INHERITS, EdgeKind.USES_TYPE, EdgeKind.READS_GLOBAL, EdgeKind.READS_ATTRIBUTE, EdgeKind.REGISTRATION,
+}  # fmt: skip
+FOLLOWED_FROM_SEEDS = FOLLOWED | {EdgeKind.IMPORTS, EdgeKind.OVERRIDES}
+_STATEMENTS = frozenset({SymbolKind.VARIABLE, SymbolKind.ATTRIBUTE})
+_IN_CLASS_BODY = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.LAMBDA})
+
+
+def slice_context(graph: CallGraph, seeds: Sequence[str], max_hops: int) -> tuple[Candidate, ...]:
+    """Seeds at hop 0, then what is reached up to `max_hops`, by (hop, path, source order). Each symbol once, at its
+    lowest hop, with the best edge that brought it there: calls before relations, certain before possible, then by
+    place."""
+    reached = {seed: Candidate(seed, 0, None) for seed in seeds}
+    layer = _in_order(graph, reached)
+    found = [reached[symbol.id] for symbol in layer]
+    for hop in range(1, max_hops + 1):
+        best: dict[str, Edge] = {}
+        for symbol in layer:
+            for edge in uses_of(graph, symbol, hop == 1):
+                for callee in _brought_by(graph, edge):
+                    if callee not in reached and (callee not in best or _rank(edge) < _rank(best[callee])):
+                        best[callee] = edge
+        layer = _in_order(graph, best)
+        for symbol in layer:
+            reached[symbol.id] = Candidate(symbol.id, hop, best[symbol.id])
+            found.append(reached[symbol.id])
+    return tuple(found)
+
+
+def uses_of(graph: CallGraph, symbol: Symbol, is_seed: bool) -> Iterator[Edge]:
+    """The edges that leave the text a symbol stands for, the followed kinds only."""
+    kinds = FOLLOWED_FROM_SEEDS if is_seed else FOLLOWED
+    for owner in text_owners(graph, symbol, is_seed):
+        yield from graph.edges_from(owner.id, kinds)
+    if symbol.kind in _STATEMENTS and symbol.parent is not None:
+        for edge in graph.edges_from(symbol.parent, kinds):
+            if symbol.line <= edge.line <= symbol.end_line:
+                yield edge
+
+
+def text_owners(graph: CallGraph, symbol: Symbol, is_seed: bool) -> Iterator[Symbol]:
+    """The symbols whose own code lies in the text that `symbol` stands for."""
+    if symbol.kind is SymbolKind.MODULE and not is_seed:
+        return
+    yield symbol
+    if symbol.kind is SymbolKind.CLASS:
+        yield from (child for child in graph.children(symbol.id) if child.kind in _IN_CLASS_BODY)
+    elif symbol.kind is not SymbolKind.MODULE:
+        yield from graph.descendants(symbol.id)
+
+
+def _brought_by(graph: CallGraph, edge: Edge) -> Iterator[str]:
+    """The symbols an edge brings in: its target and, for a constructor, the class."""
+    callee = graph.symbol(edge.callee)
+    if edge.kind is EdgeKind.CONSTRUCT and callee.kind is SymbolKind.METHOD and callee.parent is not None:
+        yield callee.parent
+    yield callee.id
+
+
+def _rank(edge: Edge) -> tuple[object, ...]:
+    is_relation = not edge.kind.is_call
+    is_import = edge.kind is EdgeKind.IMPORTS  # says the least about why a thing is needed
+    return (is_import, is_relation, edge.certainty.rank, edge.path, edge.line, edge.caller, edge.kind.value)
+
+
+def _in_order(graph: CallGraph, ids: Iterable[str]) -> list[Symbol]:
+    return sorted((graph.symbol(i) for i in ids), key=lambda s: (s.path, s.span.start, s.parent is not None, s.id))

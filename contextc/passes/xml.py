@@ -1,0 +1,68 @@
+"""A document as XML. In: a `Document` and its token count. Out: well-formed XML 1.0, code in CDATA sections.
+
+Attributes are escaped. Characters that XML can't hold (most control characters) appear in code as U+FFFD and in
+attributes as Python writes them (`\\x1b`); nothing else of the code is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from contextc.passes.document import Document, Figures
+from contextc.passes.markdown import printable_line, ranges
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_xml(document: Document, figures: Figures) -> str:
+    """The whole text."""
+    return "\n".join(_lines(document, figures)) + "\n"
+
+
+def _lines(document: Document, figures: Figures) -> Iterator[str]:
+    yield _tag(
+        "context",
+        target=document.target,
+        tokens=figures.tokens,
+        tokenizer=document.tokenizer,
+        naive_tokens=document.naive_tokens,
+        files_scanned=document.files_scanned,
+        symbols=document.symbols,
+    )
+    for group in document.groups:
+        lines = "whole" if group.is_whole else ranges(group.lines)
+        yield f"{_tag('file', path=group.path, role=group.role, lines=lines)}{_cdata(group.code)}</file>"
+    for name in document.names:
+        yield f"<name>{_escape(name)}</name>"
+    for doubt in document.doubts:
+        tag = _tag(doubt.kind, path=doubt.path, line=doubt.line, reason=doubt.reason, hop=doubt.hop)
+        targets = "".join(f"<target>{_escape(name)}</target>" for name in doubt.targets)
+        yield f"{tag}<site>{_escape(doubt.written)}</site>{targets}</{doubt.kind}>"
+    for warning in document.file_warnings:
+        yield f"{_tag('warning', path=warning.path, line=warning.line)}{_escape(warning.message)}</warning>"
+    for gap in document.gaps:
+        tag = _tag("omitted", count=gap.size, why=gap.why, fetch=gap.fetch)
+        yield f"{tag}{_escape(', '.join(gap.examples))}</omitted>"
+    if document.files_skipped:
+        yield _tag("not_analysed", count=document.files_skipped) + "</not_analysed>"
+    for reason in document.reasons:
+        yield f"<why>{_escape(reason)}</why>"
+    yield "</context>"
+
+
+def _tag(name: str, **attributes: object) -> str:
+    pairs = "".join(f' {key}="{_escape(str(value))}"' for key, value in attributes.items())
+    return f"<{name}{pairs}>"
+
+
+def _escape(text: str) -> str:
+    shown = printable_line(text)
+    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
+        shown = shown.replace(sign, entity)
+    return shown
+
+
+def _cdata(code: str) -> str:
+    safe = _FORBIDDEN.sub("\ufffd", code).replace("]]>", "]]]]><![CDATA[>")
+    return f"<![CDATA[\n{safe}{'' if safe.endswith(chr(10)) else chr(10)}]]>"

@@ -1,0 +1,248 @@
+"""Each form of a symbol, by example; then over the standard library: what is cut parses and says what was written."""
+
+from __future__ import annotations
+
+import ast
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from contextc.model.facts import SymbolKind
+from contextc.model.plan import Form
+from contextc.passes.forms import Source, docstring_text, full_text, header_text, import_statement, statement_text
+from contextc.passes.profile import DEFAULT_PROFILE, Profile
+from contextc.passes.skeleton import Skeleton, own_text
+from tests.passes.repository import Repository
+
+LIBRARY = Path(sysconfig.get_paths()["stdlib"])
+CHOSEN = """
+    abc argparse ast base64 collections/__init__ contextlib dataclasses email/message enum fractions functools
+    http/client inspect logging/__init__ pathlib random socket statistics tarfile typing unittest/mock uuid zipfile
+"""
+
+
+def show(text: str, forms: dict[str, Form], profile: Profile = DEFAULT_PROFILE) -> str:
+    """The skeleton of m.py with those symbols."""
+    made = Repository({"m.py": text})
+    chosen = {f"m:{name}": form for name, form in forms.items()}
+    source = Source(made.texts["m.py"])
+    shown = Skeleton(made.graph, source, profile, chosen).render(made.graph.symbol("m:<module>")).text
+    ast.parse(shown)
+    return shown
+
+
+MODELS = '''
+import dataclasses
+
+
+@dataclasses.dataclass(
+    frozen=True,
+)
+@register("users")
+class User(Model):
+    """An account."""
+
+    name: str = ""
+    LIMIT = 3  # characters
+
+    @property
+    @traced
+    def label(self) -> str:
+        """The name to show."""
+        return self.name.title()
+
+    def save(self, *, force: bool = False, table="users") -> None:
+        """Store it.
+
+        Twice is fine.
+        """
+        if force:
+            print(table)
+
+    def drop(self): pass
+
+    def touch(self): pass
+'''
+
+
+def test_interface_of_a_class_has_decorators_docstring_and_declared_attributes() -> None:
+    assert show(MODELS, {"User": Form.INTERFACE}) == (
+        "@dataclasses.dataclass(\n    frozen=True,\n)\n"
+        '@register("users")\nclass User(Model):\n    """An account."""\n'
+        '    name: str = ""\n    LIMIT = 3  # characters\n'
+        "    # 4 more members: label, save, drop, touch"
+    )
+
+
+def test_signature_of_a_class_is_its_header_with_the_decorators_that_matter() -> None:
+    assert show(MODELS, {"User": Form.SIGNATURE}) == (
+        "@dataclasses.dataclass(\n    frozen=True,\n)\nclass User(Model): ..."
+        "  # 6 more members: name, LIMIT, label, save, drop, touch"
+    )
+
+
+def test_a_member_stands_in_its_class() -> None:
+    assert show(MODELS, {"User.save": Form.SIGNATURE, "User.label": Form.INTERFACE}) == (
+        "@dataclasses.dataclass(\n    frozen=True,\n)\nclass User(Model):\n"
+        '    @property\n    @traced\n    def label(self) -> str:\n        """The name to show."""\n        ...\n'
+        '    def save(self, *, force: bool = False, table="users") -> None: ...'
+    )
+
+
+def test_signature_keeps_property_and_drops_the_rest() -> None:
+    shown = show(MODELS, {"User.label": Form.SIGNATURE})
+    assert "    @property\n    def label(self) -> str: ..." in shown
+    assert "traced" not in shown
+
+
+def test_a_definition_inside_a_block_says_so_and_parses() -> None:
+    text = """
+        try:
+            import fast
+        except ImportError:
+            def load(path):
+                return slow(path)
+
+            LIMIT = 3
+        else:
+            class Fast:
+                if True:
+                    def load(self): return 1
+    """
+    assert show(text, {"load": Form.SIGNATURE, "LIMIT": Form.SIGNATURE, "Fast.load": Form.FULL}) == (
+        "if ...:  # line 3: except ImportError:\n    def load(path): ...\n    LIMIT = 3\n"
+        "if ...:  # line 8: else:\n    class Fast:\n"
+        "        if ...:  # line 10: if True:\n            def load(self): return 1"
+    )
+
+
+def test_a_function_is_opened_for_what_is_inside() -> None:
+    text = "def outer(a):\n    x = 1\n    def inner(b):\n        return b\n    return inner\n"
+    assert show(text, {"outer.<locals>.inner": Form.SIGNATURE}) == ("def outer(a):\n    def inner(b): ...\n    ...")
+
+
+def test_tabs_and_one_line_bodies() -> None:
+    text = 'class A:\n\t"""Doc."""\n\tdef f(self):\n\t\t"""Doc."""\n\t\treturn 1\n\nclass B: x = 1; y: int = 2\n'
+    assert show(text, {"A": Form.INTERFACE, "A.f": Form.INTERFACE, "B": Form.INTERFACE}) == (
+        'class A:\n\t"""Doc."""\n\tdef f(self):\n\t\t"""Doc."""\n\t\t...\n\nclass B:\n    x = 1\n    y: int = 2'
+    )
+
+
+def test_full_is_verbatim_from_the_first_decorator_to_the_end_of_the_last_line() -> None:
+    text = "x = 1\n\n@a\n# why\n@b(\n  1)\ndef f(): return 1  # done\n\ny = 2\n"
+    assert show(text, {"f": Form.FULL}) == "@a\n# why\n@b(\n  1)\ndef f(): return 1  # done"
+
+
+def test_a_long_value_is_elided_with_a_note() -> None:
+    table = "{" + ", ".join(f'"key{i}": {i}' for i in range(60)) + "}"
+    text = f'TABLE: dict[str, int] = {table}\nSHORT = {{"a": 1}}\nWORDS = (\n    "{"a" * 300}"\n)\n'
+    shown = show(text, {"TABLE": Form.INTERFACE, "SHORT": Form.INTERFACE, "WORDS": Form.INTERFACE})
+    assert shown == (
+        f'TABLE: dict[str, int] = ...  # {len(table)} characters\nSHORT = {{"a": 1}}\n\n'
+        "WORDS = (\n    ...\n)  # 302 characters"
+    )
+
+
+def test_names_of_one_statement_are_shown_once() -> None:
+    assert show("A = B = 1\nC, D = 2, 3\n", dict.fromkeys(["A", "B", "C", "D"], Form.INTERFACE)) == (
+        "A = B = 1\nC, D = 2, 3"
+    )
+
+
+def test_what_is_no_assignment_is_a_comment() -> None:
+    made = Repository({"m.py": "ITEM = 1\n"})
+    symbol = made.graph.symbol("m:ITEM")
+    source = Source(b"for ITEM in range(3):\n    print(ITEM)\n")
+    loop = symbol._replace(span=symbol.span._replace(end=len(source.text)))
+    assert statement_text(loop, source, 200) == "# line 1: for ITEM in range(3):"
+
+
+LONG = '''
+def f(a):
+    r"""First line
+    of two.
+
+    LINES
+    """
+    return 1
+'''.replace("LINES", "\n    ".join(f"line {number}" for number in range(20)))
+
+
+def test_a_long_docstring_ends_after_its_first_paragraph() -> None:
+    assert show(LONG, {"f": Form.INTERFACE}) == (
+        'def f(a):\n    r"""First line\n    of two.\n\n    ... (22 more lines)\n    """\n    ...'
+    )
+
+
+def test_a_docstring_within_the_bound_is_kept() -> None:
+    assert show(LONG, {"f": Form.INTERFACE}, Profile(docstring_lines=30)).count("line ") == 20
+
+
+def test_line_ends_come_out_as_newlines() -> None:
+    made = Repository({"m.py": b'def f(a,\r\n      b):\r\n    """Doc\r\n    more."""\r\n    return 1\r\n'})
+    symbol, source = made.graph.symbol("m:f"), Source(made.texts["m.py"])
+    assert full_text(symbol, source) == 'def f(a,\n      b):\n    """Doc\n    more."""\n    return 1'
+    assert docstring_text(symbol, source, 15) == '    """Doc\n    more."""'
+
+
+@pytest.mark.parametrize("line", [2, 3, 4])
+def test_an_import_is_found_from_any_of_its_lines(line: int) -> None:
+    source = Source(b"x = 1\nfrom a import (  # (why\n    b,\n    c)\ny = 2\n")
+    assert import_statement(source, line) == ("from a import (  # (why\n    b,\n    c)", 2, 4)
+
+
+def test_no_import_where_none_stands() -> None:
+    assert import_statement(Source(b"import a\nx = 1\n"), 2)[0] == ""
+
+
+# ---------------------------------------------------------------------------------------------- the standard library
+
+
+@pytest.mark.parametrize("name", CHOSEN.split())
+def test_forms_of_the_standard_library(name: str) -> None:
+    """Signature, defaults and decorators equal the original's; every form parses; so do all together."""
+    text = (LIBRARY / f"{name}.py").read_bytes()
+    made = Repository({"m.py": text})
+    source = Source(made.texts["m.py"])
+    for symbol in made.graph.symbols:
+        if symbol.kind not in (SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS):
+            continue
+        original = one_definition(full_text(symbol, source))
+        assert header_of(header_text(symbol, source, True) + " ...") == header_of_node(original)
+        for form in (Form.INTERFACE, Form.SIGNATURE):
+            shown = one_definition(own_text(symbol, form, source, DEFAULT_PROFILE))
+            plain = [header_of_node(node)[1:] for node in (shown, original)]
+            assert plain[0] == plain[1], symbol.id
+            kept, written = (header_of_node(node)[0] for node in (shown, original))
+            assert kept == written if form is Form.INTERFACE else set(kept) <= set(written)
+    module = made.graph.symbols[0]
+    for form in (Form.FULL, Form.INTERFACE, Form.SIGNATURE):
+        chosen = dict.fromkeys((s.id for s in made.graph.symbols[1:]), form)
+        tree = ast.parse(Skeleton(made.graph, source, DEFAULT_PROFILE, chosen).render(module).text)
+        found = sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
+        wanted = sum(s.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD) for s in made.graph.symbols)
+        assert found == wanted
+
+
+def one_definition(text: str) -> ast.stmt:
+    """The definition, whatever its indentation."""
+    if text[:1] in (" ", "\t"):
+        block = ast.parse(f"if 1:\n{text}\n").body[0]
+        assert isinstance(block, ast.If)
+        return block.body[0]
+    return ast.parse(text).body[0]
+
+
+def header_of(text: str) -> tuple[object, ...]:
+    return header_of_node(one_definition(text))
+
+
+def header_of_node(node: ast.stmt) -> tuple[object, ...]:
+    """Decorators, then everything else that a header says."""
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    decorators = [ast.dump(d) for d in node.decorator_list]
+    if isinstance(node, ast.ClassDef):
+        return (decorators, node.name, [ast.dump(b) for b in [*node.bases, *node.keywords]])
+    returns = ast.dump(node.returns) if node.returns else None
+    return (decorators, type(node).__name__, node.name, ast.dump(node.args), returns)

@@ -1,0 +1,138 @@
+"""Which form a candidate gets, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from contextc.graph.queries import find_target
+from contextc.model.plan import Form
+from contextc.passes.pipeline import read_sources
+from contextc.passes.plan import Plan, Planner
+from contextc.passes.profile import DEFAULT_PROFILE, Profile
+from contextc.passes.slice import slice_context
+from contextc.passes.tokens import load_tokenizer
+from tests.passes.repository import EdgeRow, Repository
+
+BODY = "\n".join(f"    total += step({number}) * {number}" for number in range(12))
+TEXTS = {
+    "app.py": "import lib\n\ndef show(x):\n    return lib.long(x)\n",
+    "lib.py": f'''"""Things.
+
+More."""
+from typing import overload
+
+@overload
+def long(a: int) -> int: ...
+@overload
+def long(a: str) -> str: ...
+def long(a, total=0):
+    """Long one."""
+{BODY}
+    return total
+
+def short(a): 0
+
+class Tiny(Exception):
+    """Tiny."""
+
+class Big:
+    """Big."""
+    x = 1
+    def a(self):
+        """A."""
+{BODY.replace("    ", "        ")}
+
+def far(total):
+{BODY}
+
+def further(total):
+{BODY}
+''',
+    "tests/test_app.py": "import app\n\nclass Fake:\n    def run(self):\n        return 1\n",
+}
+EDGES: list[EdgeRow] = [
+    ("app:show", "lib:long#3", "CALL"),
+    ("app:show", "lib:short", "CALL"),
+    ("app:show", "lib:Tiny", "USES_TYPE"),
+    ("app:show", "lib:Big", "USES_TYPE"),
+    ("app:show", "lib:Big.a", "CALL"),
+    ("app:show", "lib:<module>", "READS_GLOBAL"),
+    ("app:show", "tests.test_app:Fake.run", "DISPATCH", "likely"),
+    ("lib:long#3", "lib:far", "CALL"),
+    ("lib:far", "lib:further", "CALL"),
+]
+
+
+def plan(hops: int = 2, edges: list[EdgeRow] = EDGES, profile: Profile = DEFAULT_PROFILE, target: str = "app.py::show") -> Plan:  # fmt: skip  # noqa: E501
+    made = Repository(TEXTS, edges)
+    candidates = slice_context(made.graph, find_target(made.graph, target).symbols, hops + 1)
+    sources = read_sources(made.graph, made.texts, [c.symbol for c in candidates])
+    return Planner(made.graph, sources, profile, load_tokenizer("chars4"), hops).plan(candidates)
+
+
+def forms(made: Plan) -> dict[str, Form]:
+    return {item.symbol: item.form for item in made.items}
+
+
+def test_forms_follow_the_hop_and_full_wins_where_it_costs_nothing() -> None:
+    assert forms(plan()) == {
+        "app:show": Form.FULL,
+        "lib:<module>": Form.NAME,
+        "lib:long": Form.SIGNATURE,
+        "lib:long#2": Form.SIGNATURE,
+        "lib:long#3": Form.INTERFACE,
+        "lib:short": Form.FULL,
+        "lib:Tiny": Form.FULL,
+        "lib:Big": Form.INTERFACE,
+        "lib:Big.a": Form.INTERFACE,
+        "lib:far": Form.SIGNATURE,
+        "tests.test_app:Fake.run": Form.NAME,
+    }
+
+
+def test_every_item_says_why() -> None:
+    why = {item.symbol: item.why for item in plan().items}
+    assert why["app:show"] == "target"
+    assert why["lib:long#3"] == "hop 1"
+    assert why["lib:short"] == "hop 1; no longer than its interface"
+    assert why["lib:long#2"] == "an overload of lib:long#3"
+    assert why["tests.test_app:Fake.run"] == "test code"
+
+
+def test_what_lies_past_the_last_hop_is_omitted_and_counted() -> None:
+    made = plan(hops=1)
+    assert [(o.symbol, o.hop) for o in made.omitted] == [("lib:far", 2)]
+    assert "lib:further" in {o.symbol for o in plan(hops=2).omitted}
+    assert not plan(hops=3).omitted
+    assert forms(plan(hops=3))["lib:further"] is Form.NAME
+
+
+def test_what_is_inside_a_whole_class_is_whole() -> None:
+    edges: list[EdgeRow] = [("app:show", "lib:Tiny", "USES_TYPE"), ("app:show", "tests.test_app:Fake.run", "CALL"),
+                            ("app:show", "tests.test_app:Fake", "USES_TYPE")]  # fmt: skip
+    profile = Profile(tests=10)
+    made = plan(edges=edges, profile=profile, target="tests/test_app.py")
+    assert set(forms(made).values()) == {Form.FULL}
+    assert all(item.why == "target" for item in made.items)
+
+
+@pytest.mark.parametrize(("kind", "certainty"), [("DISPATCH", "likely"), ("DYNAMIC", "possible")])
+def test_many_targets_of_one_site_are_bounded(kind: str, certainty: str) -> None:
+    texts = dict(TEXTS)
+    texts["many.py"] = "".join(f"def handle_{number}(): pass\n" for number in range(20))
+    edges: list[EdgeRow] = [
+        ("app:show", f"many:handle_{number}", kind, certainty, "getattr-pattern", "4") for number in range(20)
+    ]
+    made = Repository(texts, edges)
+    candidates = slice_context(made.graph, ["app:show"], 2)
+    sources = read_sources(made.graph, made.texts, [c.symbol for c in candidates])
+    found = Planner(made.graph, sources, Profile(alternatives=5), load_tokenizer("chars4"), 2).plan(candidates)
+    assert len(found.items) == 1 + 5
+    assert {o.why for o in found.omitted} == {"one of many targets at app.py:4"}
+    assert len(found.omitted) == 15
+
+
+def test_tests_are_bounded_unless_the_target_is_one() -> None:
+    made = plan(profile=Profile(tests=0))
+    assert [o.why for o in made.omitted if "test" in o.symbol] == ["test code"]
+    assert forms(plan(edges=[], target="tests/test_app.py::Fake"))["tests.test_app:Fake.run"] is Form.FULL
