@@ -1,0 +1,92 @@
+"""An engine over a repository in memory, in place of the real one: the command line alone is under test."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from contextc.errors import ConfigurationError
+from contextc.graph.call_graph import CallGraph
+from contextc.passes.pipeline import Compilation, compile_slice
+from contextc.passes.profile import DEFAULT_PROFILE
+from contextc.passes.tokens import load_tokenizer
+from tests.passes.repository import EdgeRow, Repository
+
+TEXTS = {
+    "app/views.py": "from app.models import User\n\ndef show(user: User):\n    user.save()\n    user.gone()\n",
+    "app/models.py": """
+class User:
+    def save(self):
+        '''Keep.'''
+        a = 1
+        b = 2
+        return a + b
+""",
+    "app/odd\x1b[31m.py": "def f(): ...\n",
+}
+EDGES: list[EdgeRow] = [("app.views:show", "app.models:User.save", "CALL", "certain", "receiver-declared", "4")]
+
+
+class Options(NamedTuple):
+    root: Path
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    environment: Path | None = None
+    resolver: str = "typed"
+    workers: int | None = None
+    cache: bool = True
+    progress: Any = None
+
+
+class Analysed(NamedTuple):
+    graph: CallGraph
+    texts: dict[str, bytes]
+    facts: dict[str, Any]
+    seconds: float
+
+
+class StandIn:
+    """Keeps the options of the last analysis."""
+
+    def __init__(self) -> None:
+        self.options: Options | None = None
+        self.fault: BaseException | None = None
+
+    def analyze_repository(self, options: Options) -> Analysed:
+        self.options = options
+        if self.fault is not None:
+            raise self.fault
+        if options.progress is not None:
+            options.progress(3, 3)
+        made = Repository(TEXTS, EDGES, [("app.views:show", 5, "user.gone")])
+        return Analysed(made.graph, made.texts, {}, 0.25)
+
+    def compile_context(
+        self, repository: Analysed, target: str, max_hops: int | None, tokenizer: str, explain: bool
+    ) -> Compilation:
+        return compile_slice(
+            repository.graph, repository.texts, target, DEFAULT_PROFILE, load_tokenizer(tokenizer),
+            max_hops=max_hops, explain=explain,
+        )  # fmt: skip
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """Put a stand-in where the command line imports the engine from."""
+    engine = StandIn()
+    module = types.ModuleType("contextc.engine")
+    module.Options = Options  # type: ignore[attr-defined]
+    module.analyze_repository = engine.analyze_repository  # type: ignore[attr-defined]
+    module.compile_context = engine.compile_context  # type: ignore[attr-defined]
+    import contextc
+
+    monkeypatch.setitem(sys.modules, "contextc.engine", module)
+    monkeypatch.setattr(contextc, "engine", module, raising=False)
+    return engine
+
+
+def wrong_setting() -> ConfigurationError:
+    return ConfigurationError("bad\x1b[31m value in [tool.contextc]")
