@@ -63,6 +63,8 @@ class _Reader:
             self.arguments.update(id(value) for value in values if isinstance(value, ast.Starred))
         if kind and (_TRUE_PLACES or not self.in_string) and not (self.in_string and kind in ("Constant", "FString")):
             self.nodes.append((self.owner, kind, *self.place(node)))
+        if isinstance(node, ast.MatchSingleton):  # here `ast` has the bare value, the IR a Constant
+            self.nodes.append((self.owner, "Constant", *self.place(node)))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [f"{alias.name} as {alias.asname}" for alias in node.names]
             head = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""

@@ -16,26 +16,30 @@ from contextc.model import ir
 Node = Any  # a tree_sitter.Node
 Read = Callable[["Walk", Node], Any]
 
+_CHAINS = frozenset({"attribute", "call", "subscript"})
 _NOISE = frozenset({"comment", "line_continuation"})
 
 
 class Walk:
     """The text, the scope being read, the reading function for each type of node. `base` is added to the places of
-    nodes: a tree may be that of a part of the text."""
+    nodes: a tree may be that of a part of the text. `star` is set while a chain is read that the grammar hangs on a
+    starred name: where the star is, and where what follows it starts."""
 
-    __slots__ = ("base", "builder", "expressions", "levels", "statements", "text")
+    __slots__ = ("base", "builder", "expressions", "levels", "star", "statements", "text")
 
     def __init__(self, text: bytes, expressions: Mapping[str, Read], statements: Mapping[str, Read]) -> None:
         self.text = text
         self.base = 0
         self.builder = Builder()
         self.levels = 0
+        self.star: tuple[int, int] | None = None
         self.expressions = expressions
         self.statements = statements
 
     def start(self, node: Node) -> int:
         """Where a node starts in the whole text."""
-        return self.base + int(node.start_byte)
+        place = self.base + int(node.start_byte)
+        return place if self.star is None or place != self.star[0] else self.star[1]
 
     def end(self, node: Node) -> int:
         """Where a node ends, comments at the end of a block left out."""
@@ -72,9 +76,30 @@ class Walk:
         if read is None or node.is_missing or self.levels >= MAX_LEVELS:
             return ir.Unread(self.open(node), node.type)
         self.levels += 2
-        result: ir.Expr = read(self, node)
+        result: ir.Expr
+        if self.text.startswith(b"*", self.base + node.start_byte) and node.type in _CHAINS:
+            result = self._starred(node, read)
+        else:
+            result = read(self, node)
         self.levels -= 2
         return result
+
+    def _starred(self, node: Node, read: Read) -> ir.Expr:
+        """`[*a.b(c)]`: in the grammar the star is innermost, on `a`; in Python it is outermost."""
+        if self.star is not None:
+            result: ir.Expr = read(self, node)
+            return result
+        splat = node
+        while splat is not None and splat.type in _CHAINS:
+            splat = splat.named_children[0] if splat.named_children else None
+        inner = children(splat) if splat is not None and splat.type == "list_splat" else []
+        if len(inner) != 1:
+            return ir.Unread(self.open(node), node.type)
+        at = self.open(node)
+        self.star = (self.start(node), self.start(inner[0]))
+        value: ir.Expr = read(self, node)
+        self.star = None
+        return ir.Starred(at, value)
 
     def field(self, node: Node, name: str) -> ir.Expr | None:
         """Reads the expression in a field, if it is there."""

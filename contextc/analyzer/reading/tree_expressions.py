@@ -68,20 +68,9 @@ def read_call(w: Walk, node: Node) -> ir.Expr:
     arguments = node.child_by_field_name("arguments")
     if function is None or arguments is None:
         return ir.Unread(w.open(node), "call")
-    if function.type == "list_splat":  # `*f(x)`: the grammar has the star inside the call
-        return _read_starred_call(w, node, function, arguments)
     at = w.open(node)
     w.builder.scope.calls += 1
     return ir.Call(at, w.expression(function), read_arguments(w, arguments))
-
-
-def _read_starred_call(w: Walk, node: Node, function: Node, arguments: Node) -> ir.Starred:
-    at = w.open(node)
-    inner = children(function)
-    call = w.open_between(inner[0] if inner else function, arguments)
-    w.builder.scope.calls += 1
-    func = w.expression(inner[0]) if inner else ir.Unread(w.open(function), "call")
-    return ir.Starred(at, ir.Call(call, func, read_arguments(w, arguments)))
 
 
 def read_arguments(w: Walk, node: Node) -> tuple[ir.Argument, ...]:
@@ -108,8 +97,11 @@ def read_subscript(w: Walk, node: Node) -> ir.Subscript:
     keys = node.children_by_field_name("subscript")
     if not keys:
         return ir.Subscript(at, value, ir.Unread(w.open(node), "subscript"))
-    comma = any(child.type == "," for child in node.children)
-    return ir.Subscript(at, value, _read_items(w, keys, comma or keys[0].type == "list_splat"))
+    last = node.children[-2]  # before the bracket: a comma, if one stands there
+    if len(keys) == 1 and last.type != "," and keys[0].type != "list_splat":
+        return ir.Subscript(at, value, w.expression(keys[0]))
+    items = w.open_between(keys[0], last if last.type == "," else keys[-1])
+    return ir.Subscript(at, value, ir.TupleExpr(items, w.expressions_of(keys)))
 
 
 def _read_items(w: Walk, nodes: list[Node], as_tuple: bool) -> ir.Expr:
@@ -163,7 +155,9 @@ def read_dict(w: Walk, node: Node) -> ir.DictExpr:
     return ir.DictExpr(at, tuple(items))
 
 
-def read_starred(w: Walk, node: Node) -> ir.Starred:
+def read_starred(w: Walk, node: Node) -> ir.Expr:
+    if w.star is not None and w.start(node) == w.star[1]:
+        return read_inner(w, node)
     at = w.open(node)
     return ir.Starred(at, read_inner(w, node))
 
@@ -193,6 +187,7 @@ def read_comprehension(w: Walk, node: Node) -> ir.Comprehension:
         elif child.type == "if_clause" and generators:
             conditions = (*generators[-1].conditions, read_inner(w, child))
             generators[-1] = generators[-1]._replace(conditions=conditions)
+            w.builder.scope.close(2 * generators[-1].at, w.end(child))
     return ir.Comprehension(at, _COMPREHENSIONS[node.type], element, value, tuple(generators))
 
 
@@ -305,10 +300,15 @@ def _read_parts(w: Walk, node: Node) -> tuple[ir.Expr, ...]:
 
 
 def _read_field(w: Walk, node: Node) -> list[ir.Expr]:
-    labelled = any(child.type == "=" for child in node.children)
+    tokens = [child.type for child in node.children]
+    labelled = "=" in tokens[:-1]
     parts: list[ir.Expr] = []
     if labelled:
-        parts.append(ir.Constant(w.open(node), "str", None))
+        first, stop = w.start(node) + 1, w.start(node.children[tokens.index("=") + 1])
+        slot = w.builder.scope.open(first)
+        w.builder.scope.close(slot, stop)
+        label = w.text[first:stop].decode("utf-8", "replace")
+        parts.append(ir.Constant(slot >> 1, "str", decode_text(label, True)))
     at = w.open(node)
     value = w.required(node, "expression")
     conversion_node = node.child_by_field_name("type_conversion")
@@ -316,13 +316,52 @@ def _read_field(w: Walk, node: Node) -> list[ir.Expr]:
     spec_node = node.child_by_field_name("format_specifier")
     spec = None
     if spec_node is not None:
-        inner = w.open(spec_node)
-        fields = [child for child in children(spec_node) if child.type == "format_expression"]
-        spec = ir.FString(inner, tuple([part for child in fields for part in _read_field(w, child)]))
+        spec = _read_spec(w, spec_node)
     if labelled and not conversion and spec is None:
         conversion = "r"
     parts.append(ir.Formatted(at, value, conversion, spec))
     return parts
+
+
+def _read_spec(w: Walk, node: Node) -> ir.FString:
+    """The format after the `:`; the tree has no nodes for its plain text."""
+    scope = w.builder.scope
+    place = w.start(node) + 1
+    slot = scope.open(place)
+    parts: list[ir.Expr] = []
+    for child in [*(child for child in children(node) if child.type == "format_expression"), None]:
+        stop = w.end(node) if child is None else w.start(child)
+        if stop > place:
+            text = scope.open(place)
+            scope.close(text, stop)
+            parts.append(
+                ir.Constant(text >> 1, "str", decode_text(w.text[place:stop].decode("utf-8", "replace"), True))
+            )
+        if child is not None:
+            parts.extend(_read_field(w, child))
+            place = w.end(child)
+    scope.close(slot, w.end(node))
+    return ir.FString(slot >> 1, tuple(parts))
+
+
+def read_generic(w: Walk, node: Node) -> ir.Expr:
+    """`list[int]` where a type is expected: a subscript like any other."""
+    parts = children(node)
+    if len(parts) != 2 or not children(parts[1]):
+        return ir.Unread(w.open(node), node.type)
+    at = w.open(node)
+    value = w.expression(parts[0])
+    return ir.Subscript(at, value, read_items(w, parts[1]))
+
+
+def read_union(w: Walk, node: Node) -> ir.Expr:
+    """`int | None` where a type is expected."""
+    parts = children(node)
+    if len(parts) != 2:
+        return ir.Unread(w.open(node), node.type)
+    at = w.open(node)
+    left = w.expression(parts[0])
+    return ir.BinaryOp(at, "|", left, w.expression(parts[1]))
 
 
 READERS: dict[str, Read] = {
@@ -349,6 +388,9 @@ READERS: dict[str, Read] = {
     "parenthesized_list_splat": read_inner,
     "parenthesized_expression": read_inner,
     "type": read_inner,
+    "generic_type": read_generic,
+    "union_type": read_union,
+    "splat_type": read_starred,
     "as_pattern_target": read_inner,
     **dict.fromkeys(_COMPREHENSIONS, read_comprehension),
     "binary_operator": read_operator,

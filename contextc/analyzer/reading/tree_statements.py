@@ -409,8 +409,9 @@ def _read_handler(w: Walk, node: Node) -> ir.Handler:
     values = node.children_by_field_name("value") or [child for child in children(node) if child.type != "block"]
     kind = name = None
     if len(values) == 1:
-        kind, target = _read_as(w, values[0])
-        name = target.id if type(target) is ir.Name else None
+        parts = children(values[0]) if values[0].type == "as_pattern" else []
+        kind = w.expression(parts[0] if parts else values[0])
+        name = w.name(parts[1]) if len(parts) > 1 else None
     elif values:
         kind = ir.TupleExpr(w.open_between(values[0], values[-1]), w.expressions_of(values))
     if name is not None:
