@@ -1,0 +1,452 @@
+"""Attribute access: what `value.name` is, and what it stores.
+
+In: a value and a name. Out: a value set; a function found on a class arrives bound. Reads join over the MRO; a declared
+receiver also admits what subclasses define. Properties and descriptors run here, and are recorded as implicit calls.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.annotations import substitute
+from contextc.analyzer.inference.bindings import DefinitionBinding, FromBinding, ModuleBinding, ValueBinding
+from contextc.analyzer.inference.classes import TYPE
+from contextc.analyzer.inference.generics import mapping_for
+from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.recorder import Outcome
+from contextc.model import ir
+from contextc.model.edge import EdgeKind, Reason, Rule
+from contextc.model.value import (
+    NOTHING,
+    BoundMethod,
+    ClassObject,
+    External,
+    FunctionValue,
+    Grip,
+    Instance,
+    Intrinsic,
+    Literal,
+    ModuleValue,
+    Open,
+    Partial,
+    Possible,
+    PropertyObject,
+    SpecialForm,
+    SuperObject,
+    Text,
+    TypeVariable,
+    Value,
+    ValueSet,
+    Wrapper,
+)
+
+
+def read_attributes(frame: Frame, values: ValueSet, name: str, at: int) -> ValueSet:
+    """The attribute on each value of a set. `at` numbers the access, -1 for one that is not in the source."""
+    found: set[Value] = set()
+    for value in values:
+        found |= read_attribute(frame, value, name, at)
+    return frozenset(found)
+
+
+def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
+    """The attribute on one value; nothing where the value is known not to have it."""
+    kernel = frame.kernel
+    if isinstance(value, Instance):
+        return _read_instance(frame, value, name, at)
+    if isinstance(value, ClassObject):
+        return _read_class(frame, value, name, at)
+    if isinstance(value, ModuleValue):
+        return kernel.module_member(kernel.program.modules[value.module], name, frame.order)
+    if isinstance(value, SuperObject):
+        return _read_super(frame, value, name, at)
+    if isinstance(value, (Literal, Text)):
+        kind = value.type if isinstance(value, Literal) else "str"
+        return _bind_all(frame, _class_level(frame, f"~builtins:{kind}", name), value, f"~builtins:{kind}", at)
+    if isinstance(value, External):
+        return frozenset({kernel.make.external(f"{value.name}.{name}")})
+    if isinstance(value, Possible):
+        inner = read_attribute(frame, value.value, name, at)
+        return frozenset(kernel.make.possible(v, value.rule) for v in inner)
+    if isinstance(value, Open):
+        return frozenset({value})
+    if isinstance(value, SpecialForm):
+        return kernel.open(Reason.EXTERNAL_VALUE) if value.name == "Any" else NOTHING
+    if isinstance(value, TypeVariable):
+        return read_attributes(frame, value.bound, name, at) or kernel.open(Reason.UNTYPED_RECEIVER)
+    if isinstance(value, PropertyObject):
+        return frozenset({kernel.make.intrinsic(f"property.{name}", value)})
+    return _read_callable(frame, value, name)
+
+
+def _read_callable(frame: Frame, value: Value, name: str) -> ValueSet:
+    """Attributes of functions and the like: what code stored there, else what the stub of their type has."""
+    kernel = frame.kernel
+    if isinstance(value, FunctionValue):
+        stored = frame.read(("fattr", value.symbol, name))
+        if stored:
+            return stored
+        if name == "__wrapped__" and value.inner is not None:
+            return frozenset({value.inner})
+        return frozenset({kernel.make.intrinsic(f"function.{name}", value)})
+    if isinstance(value, BoundMethod):
+        if name == "__self__":
+            return frozenset({value.receiver})
+        if name == "__func__":
+            return frozenset({value.function})
+        return frame.read(("fattr", value.function.symbol, name)) or frozenset(
+            {kernel.make.intrinsic(f"function.{name}", value)}
+        )
+    if isinstance(value, Partial) and name == "func":
+        return frozenset({value.function})
+    if isinstance(value, Wrapper) and name in ("__func__", "__wrapped__"):
+        return frozenset({value.function})
+    return NOTHING
+
+
+# ------------------------------------------------------------------------------------------------------ instances
+
+
+def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
+    kernel = frame.kernel
+    classes = kernel.classes
+    if name == "__class__":
+        return frozenset({kernel.make.class_object(value.cls, value.grip)})
+    owner = classes.owner(value.cls, name)
+    found: set[Value] = set()
+    if owner is not None:
+        found |= _bind_all(frame, _class_level(frame, owner, name), value, owner, at)
+    for cls in classes.mro(value.cls):
+        if cls.startswith("?"):
+            if owner is None:
+                found.add(kernel.make.external(f"{cls[1:]}.{name}"))
+            break
+        if classes.in_repository(cls):
+            found |= _typed(frame, frame.read(("iattr", cls, name)), value, cls)
+    if value.grip is not Grip.EXACT:
+        for below, other in classes.owners_below(value.cls, name):
+            receiver = kernel.make.instance(below, Grip.DECLARED)
+            found |= _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
+        if owner is None or not found:
+            for below in classes.descendants(value.cls):
+                found |= frame.read(("iattr", below, name))
+    if owner is None and not found and not _is_dunder(name):
+        found |= _fall_back(frame, value, name, at)
+    return frozenset(found)
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _typed(frame: Frame, values: ValueSet, receiver: Instance, owner: str) -> ValueSet:
+    """Stored values with the type variables of a generic repository class filled in."""
+    if not receiver.args or not any(isinstance(v, TypeVariable) for v in values):
+        return values
+    return substitute(frame.kernel.annotations, values, mapping_for(frame, receiver, owner), keep=False)
+
+
+def _fall_back(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
+    """`__getattr__` for an attribute that no class or method is seen to set (stratum 4 would decide this on frozen
+    cells; by text it is monotone)."""
+    classes = frame.kernel.classes
+    if any(name in classes.stored_attributes.get(c, ()) for c in classes.mro(value.cls)):
+        return NOTHING
+    owner = classes.owner(value.cls, "__getattr__")
+    if owner is None or not classes.in_repository(owner):
+        return NOTHING
+    from contextc.analyzer.inference.implicit_calls import call_method
+
+    argument = frozenset({frame.kernel.make.literal("str", name)})
+    found = call_method(frame, value, "__getattr__", (argument,), at, Rule.DESCRIPTOR)
+    return found or frame.kernel.open(Reason.MISSING_ATTRIBUTE)
+
+
+def _class_level(frame: Frame, owner: str, name: str) -> ValueSet:
+    """What the class body of `owner` binds to `name`, unbound."""
+    kernel = frame.kernel
+    if kernel.classes.in_repository(owner):
+        return frame.read(("cattr", owner, name))
+    return stub_member(frame, owner, name)
+
+
+def stub_member(frame: Frame, owner: str, name: str) -> ValueSet:
+    """A member of a class known from a stub (or installed source): by its declarations alone."""
+    kernel = frame.kernel
+    definition = kernel.definition(owner)
+    bindings = kernel.statics.table(definition).names.get(name, [])
+    found: set[Value] = set()
+    for binding in bindings:
+        if isinstance(binding, DefinitionBinding):
+            found |= _stub_definition(frame, binding, bindings.index(binding) == 0)
+        elif isinstance(binding, ValueBinding):
+            if binding.annotation is not None:
+                found |= kernel.annotations.read(binding.annotation, definition)
+            elif isinstance(binding.value, ir.Name) and binding.value.id != name:
+                found |= stub_member(frame, owner, binding.value.id)
+            else:
+                found |= kernel.any
+        elif isinstance(binding, (ModuleBinding, FromBinding)):
+            found |= kernel.any
+    return frozenset(found)
+
+
+def _stub_definition(frame: Frame, binding: DefinitionBinding, first: bool) -> ValueSet:
+    kernel = frame.kernel
+    definition = binding.definition
+    make = kernel.make
+    if definition.is_class:
+        return frozenset({make.class_object(definition.id)})
+    function = make.function(definition.id)
+    written = {d.id if isinstance(d, ir.Name) else getattr(d, "attr", "") for d in definition.facts.decorators}
+    if written & {"property", "cached_property", "abstractproperty"}:
+        return frozenset({make.property(function)})
+    if written & {"setter", "deleter"}:
+        return NOTHING
+    if "staticmethod" in written:
+        return frozenset({make.wrapper("staticmethod", function)})
+    if "classmethod" in written:
+        return frozenset({make.wrapper("classmethod", function)}) if first else NOTHING
+    return frozenset({function}) if first or "overload" not in written else NOTHING
+
+
+# ------------------------------------------------------------------------------------------------------ binding
+
+
+def _bind_all(frame: Frame, values: ValueSet, receiver: Value, owner: str, at: int) -> ValueSet:
+    found: set[Value] = set()
+    for value in values:
+        found |= bind(frame, value, receiver, owner, at)
+    return frozenset(found)
+
+
+def bind(frame: Frame, value: Value, receiver: Value, owner: str, at: int) -> ValueSet:
+    """A class-level value as seen through an instance: the descriptor protocol."""
+    kernel = frame.kernel
+    make = kernel.make
+    if isinstance(value, FunctionValue):
+        return frozenset({make.bound(receiver, value)})
+    if isinstance(value, Wrapper):
+        return _bind_wrapper(frame, value, receiver)
+    if isinstance(value, PropertyObject):
+        return _get_property(frame, value, receiver, owner, at)
+    if isinstance(value, Possible):
+        return frozenset(make.possible(v, value.rule) for v in bind(frame, value.value, receiver, owner, at))
+    if isinstance(value, Instance):
+        getter = kernel.classes.owner(value.cls, "__get__")
+        if getter is not None and kernel.classes.in_repository(getter):
+            return _call_descriptor(frame, value, receiver, at)
+        if isinstance(receiver, Instance) and (receiver.args or receiver.site):
+            return substitute(kernel.annotations, frozenset({value}), mapping_for(frame, receiver, owner), keep=False)
+    if isinstance(value, TypeVariable) and isinstance(receiver, Instance):
+        return substitute(kernel.annotations, frozenset({value}), mapping_for(frame, receiver, owner), keep=False)
+    return frozenset({value})
+
+
+def _bind_wrapper(frame: Frame, value: Wrapper, receiver: Value) -> ValueSet:
+    make = frame.kernel.make
+    if value.kind == "staticmethod" or not isinstance(value.function, FunctionValue):
+        return frozenset({value.function})
+    if isinstance(receiver, Instance):
+        return frozenset({make.bound(make.class_object(receiver.cls, receiver.grip), value.function)})
+    return frozenset({make.bound(receiver, value.function)})
+
+
+def _get_property(frame: Frame, value: PropertyObject, receiver: Value, owner: str, at: int) -> ValueSet:
+    from contextc.analyzer.inference.binding import Arguments
+    from contextc.analyzer.inference.calls import call_value
+
+    if value.getter is None:
+        return NOTHING
+    outcome = implicit_outcome(frame, at, "get")
+    method = frame.kernel.make.bound(receiver, value.getter)
+    found = call_value(frame, method, Arguments((), ()), at, outcome, (EdgeKind.PROPERTY, Rule.PROPERTY_GET))
+    return found if found else frame.kernel.open(Reason.UNTYPED_RECEIVER)
+
+
+def _call_descriptor(frame: Frame, value: Instance, receiver: Value, at: int) -> ValueSet:
+    from contextc.analyzer.inference.implicit_calls import call_method
+
+    make = frame.kernel.make
+    owner = frozenset({make.class_object(receiver.cls, receiver.grip)}) if isinstance(receiver, Instance) else NOTHING
+    return call_method(frame, value, "__get__", (frozenset({receiver}), owner), at, Rule.DESCRIPTOR)
+
+
+def implicit_outcome(frame: Frame, at: int, operation: str) -> Outcome | None:
+    """Where an implicit call at `at` is recorded; None outside the resolution pass, or without a place. One access can
+    run several receivers' code: they share the outcome."""
+    if frame.recorder is None or at < 0 or frame.quiet:
+        return None
+    key = (frame.unit.id, at, operation)
+    outcome = frame.recorder.implicit.get(key)
+    return outcome if outcome is not None else frame.recorder.open_implicit(*key)
+
+
+# ------------------------------------------------------------------------------------------------------ classes
+
+
+def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSet:
+    kernel = frame.kernel
+    classes = kernel.classes
+    if not classes.is_known(value.cls):
+        return frozenset({kernel.make.external(f"{value.cls[1:]}.{name}")})
+    found: set[Value] = set()
+    owner = classes.owner(value.cls, name)
+    if owner is not None and not (owner == "~builtins:object" and name in ("__class__",)):
+        for item in _class_level(frame, owner, name):
+            found |= _bind_to_class(frame, item, value, at)
+    if owner is None or owner == "~builtins:object":
+        found |= _read_metaclass(frame, value, name, at)
+    if value.grip is not Grip.EXACT:
+        for below, other in classes.owners_below(value.cls, name):
+            receiver = kernel.make.class_object(below, Grip.DECLARED)
+            for item in _class_level(frame, other, name):
+                found |= _bind_to_class(frame, item, receiver, at)
+    for cls in classes.mro(value.cls):
+        if cls.startswith("?"):
+            if owner is None or owner == "~builtins:object":
+                found.add(kernel.make.external(f"{cls[1:]}.{name}"))
+            break
+        if classes.in_repository(cls):
+            found |= frame.read(("iattr", cls, name)) if name in classes.stored_attributes.get(cls, ()) else NOTHING
+    return frozenset(found)
+
+
+def _bind_to_class(frame: Frame, item: Value, value: ClassObject, at: int) -> ValueSet:
+    make = frame.kernel.make
+    if isinstance(item, Wrapper):
+        if item.kind == "classmethod" and isinstance(item.function, FunctionValue):
+            return frozenset({make.bound(value, item.function)})
+        return frozenset({item.function})
+    if isinstance(item, FunctionValue):
+        definition = frame.kernel.definition(item.symbol)
+        if frame.kernel.method_kind(definition) == "class" and definition.name != "__new__":
+            return frozenset({make.bound(value, item)})
+        return frozenset({item})
+    if isinstance(item, Instance):
+        getter = frame.kernel.classes.owner(item.cls, "__get__")
+        if getter is not None and frame.kernel.classes.in_repository(getter):
+            from contextc.analyzer.inference.implicit_calls import call_method
+
+            arguments = (frame.kernel.none, frozenset({value}))
+            return call_method(frame, item, "__get__", arguments, at, Rule.DESCRIPTOR) | {item}
+    return frozenset({item})
+
+
+def _read_metaclass(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSet:
+    kernel = frame.kernel
+    meta = kernel.classes.info(value.cls).metaclass or TYPE
+    owner = kernel.classes.owner(meta, name)
+    if owner is None:
+        return NOTHING
+    receiver = kernel.make.instance(meta, Grip.EXACT)
+    found: set[Value] = set()
+    for item in _class_level(frame, owner, name):
+        if isinstance(item, FunctionValue):
+            found.add(kernel.make.bound(value, item))
+        else:
+            found |= bind(frame, item, receiver, owner, at)
+    return frozenset(found)
+
+
+def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSet:
+    """`super().name`: the next owner after `cls` in the MRO of each class the receiver can have."""
+    kernel = frame.kernel
+    classes = kernel.classes
+    receiver = value.receiver
+    if not isinstance(receiver, (Instance, ClassObject)):
+        return NOTHING
+    lines = [classes.mro(receiver.cls)]
+    if receiver.grip is not Grip.EXACT:
+        lines.extend(classes.mro(below) for below in classes.descendants(receiver.cls))
+    found: set[Value] = set()
+    for line in lines:
+        if value.cls not in line:
+            continue
+        for cls in line[line.index(value.cls) + 1 :]:
+            if cls.startswith("?"):
+                found.add(kernel.make.external(f"{cls[1:]}.{name}"))
+                break
+            if classes.declares(cls, name):
+                items = _class_level(frame, cls, name)
+                if isinstance(receiver, Instance):
+                    found |= _bind_all(frame, items, receiver, cls, at)
+                else:
+                    for item in items:
+                        found |= _bind_to_class(frame, item, receiver, at)
+                break
+    return frozenset(found)
+
+
+# ------------------------------------------------------------------------------------------------------ stores
+
+
+def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int, declared: bool) -> None:
+    """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store."""
+    kernel = frame.kernel
+    for item in owner:
+        value = item.value if isinstance(item, Possible) else item
+        if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
+            if not _run_setter(frame, value, name, values, at) and kernel.classes.in_repository(value.cls):
+                frame.write(("iattr", value.cls, name), values)
+        elif isinstance(value, ClassObject) and kernel.classes.in_repository(value.cls):
+            frame.write(("cattr", value.cls, name), values)
+            frame.write(("iattr", value.cls, name), values)
+        elif isinstance(value, ModuleValue):
+            frame.write(("global", value.module, name), values)
+        elif isinstance(value, FunctionValue):
+            frame.write(("fattr", value.symbol, name), values)
+
+
+def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: int) -> bool:
+    from contextc.analyzer.inference.binding import Arguments
+    from contextc.analyzer.inference.calls import call_value
+    from contextc.analyzer.inference.implicit_calls import call_method
+
+    kernel = frame.kernel
+    owner = kernel.classes.owner(value.cls, name)
+    ran = False
+    if owner is not None and kernel.classes.in_repository(owner):
+        for item in frame.read(("cattr", owner, name)):
+            if isinstance(item, PropertyObject) and not item.cached:
+                ran = True
+                if item.setter is not None:
+                    outcome = implicit_outcome(frame, at, "set")
+                    method = kernel.make.bound(value, item.setter)
+                    how = (EdgeKind.PROPERTY, Rule.PROPERTY_SET)
+                    call_value(frame, method, Arguments((("", values),), ()), at, outcome, how)
+            elif isinstance(item, Instance) and kernel.classes.is_known(item.cls):
+                setter = kernel.classes.owner(item.cls, "__set__")
+                if setter is not None and kernel.classes.in_repository(setter):
+                    ran = True
+                    owner_value: ValueSet = frozenset({value})
+                    call_method(frame, item, "__set__", (owner_value, values), at, Rule.DESCRIPTOR)
+    hook = kernel.classes.owner(value.cls, "__setattr__")
+    if hook is not None and kernel.classes.in_repository(hook):
+        key: ValueSet = frozenset({kernel.make.literal("str", name)})
+        call_method(frame, value, "__setattr__", (key, values), at, Rule.DESCRIPTOR)
+    return ran
+
+
+def delete_attribute(frame: Frame, owner: ValueSet, name: str, at: int) -> None:
+    """`del owner.name`: a property's deleter runs."""
+    from contextc.analyzer.inference.binding import Arguments
+    from contextc.analyzer.inference.calls import call_value
+
+    kernel = frame.kernel
+    for value in owner:
+        if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
+            continue
+        cls = kernel.classes.owner(value.cls, name)
+        if cls is None or not kernel.classes.in_repository(cls):
+            continue
+        for item in frame.read(("cattr", cls, name)):
+            if isinstance(item, PropertyObject) and item.deleter is not None:
+                outcome = implicit_outcome(frame, at, "delete")
+                method = kernel.make.bound(value, item.deleter)
+                how = (EdgeKind.PROPERTY, Rule.PROPERTY_DELETE)
+                call_value(frame, method, Arguments((), ()), at, outcome, how)
+
+
+__all__ = [
+    "Intrinsic", "bind", "delete_attribute", "implicit_outcome", "read_attribute", "read_attributes",
+    "store_attribute", "stub_member",
+]  # fmt: skip

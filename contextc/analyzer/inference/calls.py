@@ -1,0 +1,409 @@
+"""Calls: what runs when a value is called, what its parameters receive, what comes back.
+
+In: a callee value and arguments. Out: the result's values; in the resolution pass the targets go to an `Outcome`.
+`User("ada")` puts `"ada"` into the parameter cell of `User.__init__` and gives an exact `User`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from contextc.analyzer.inference.annotations import TUPLE, substitute
+from contextc.analyzer.inference.binding import Arguments, bind_arguments, parameter_cell
+from contextc.analyzer.inference.classes import OBJECT, TYPE, declared_fields, has_decorator
+from contextc.analyzer.inference.generics import solve
+from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.recorder import Outcome, Target
+from contextc.model.edge import EdgeKind, Reason, Rule
+from contextc.model.value import (
+    NOTHING,
+    BoundMethod,
+    CallableType,
+    ClassObject,
+    External,
+    FunctionValue,
+    Grip,
+    Instance,
+    Intrinsic,
+    Open,
+    Partial,
+    Possible,
+    SpecialForm,
+    TypeVariable,
+    Value,
+    ValueSet,
+    Wrapper,
+)
+
+How = tuple[EdgeKind, Rule]
+PLAIN: How = (EdgeKind.CALL, Rule.CALLABLE_VALUE)
+MAX_NESTING = 12  # calls evaluated inside one another while solving; deeper ones give what cells already hold
+
+
+class CallContext(NamedTuple):
+    """What stays the same while one call is resolved: where it is, where targets go, how the callee was found."""
+
+    at: int
+    outcome: Outcome | None
+    how: How
+    possible: bool
+
+
+def call_values(frame: Frame, callees: ValueSet, args: Arguments, at: int, outcome: Outcome | None, how: How) -> ValueSet:
+    """Calls each value of a set; the union of their results."""
+    found: set[Value] = set()
+    for callee in callees:
+        found |= call_value(frame, callee, args, at, outcome, how)
+    return frozenset(found)
+
+
+def call_value(
+    frame: Frame, callee: Value, args: Arguments, at: int, outcome: Outcome | None, how: How = PLAIN
+) -> ValueSet:
+    """Calls one value. `at` is the call's ordinal in the frame's unit (-1: not in the source)."""
+    if frame.depth > MAX_NESTING:
+        return NOTHING
+    frame.depth += 1
+    try:
+        return _call(frame, callee, args, CallContext(at, outcome, how, False))
+    finally:
+        frame.depth -= 1
+
+
+def _call(frame: Frame, callee: Value, args: Arguments, context: CallContext) -> ValueSet:
+    if isinstance(callee, FunctionValue):
+        return call_function(frame, callee, None, args, context)
+    if isinstance(callee, BoundMethod):
+        return call_function(frame, callee.function, callee.receiver, args, context)
+    if isinstance(callee, ClassObject):
+        return construct(frame, callee, args, context)
+    if isinstance(callee, Instance):
+        return _call_instance(frame, callee, args, context)
+    if isinstance(callee, Possible):
+        return _call(frame, callee.value, args, context._replace(possible=True))
+    if isinstance(callee, Partial):
+        merged = Arguments(
+            (*(("", a) for a in callee.args), *args.positional),
+            (*callee.keywords, *args.keywords),
+        )
+        return _call(frame, callee.function, merged, context)
+    if isinstance(callee, Intrinsic):
+        from contextc.analyzer.inference.intrinsics import call_intrinsic
+
+        return call_intrinsic(frame, callee, args, context)
+    if isinstance(callee, Wrapper):
+        return _call(frame, callee.function, args, context)
+    return _call_open(frame, callee, args, context)
+
+
+def _call_open(frame: Frame, callee: Value, args: Arguments, context: CallContext) -> ValueSet:
+    """Values of which little or nothing is known."""
+    outcome = context.outcome
+    kernel = frame.kernel
+    if isinstance(callee, External):
+        from contextc.analyzer.inference.callbacks import register_callbacks
+
+        if outcome is not None:
+            outcome.others += 1
+            if "()" in callee.name:
+                outcome.reasons.add(Reason.EXTERNAL_VALUE)
+        register_callbacks(frame, args, context)
+        return frozenset({kernel.make.external(f"{callee.name}()" if not callee.name.endswith("()") else callee.name)})
+    if isinstance(callee, Open):
+        if outcome is not None:
+            outcome.reasons.add(callee.reason)
+        return frozenset({callee})
+    if isinstance(callee, CallableType):
+        if outcome is not None:
+            outcome.soft.add(Reason.UNKNOWN_CALLABLE)
+        return substitute(kernel.annotations, callee.returns, {}, keep=False)
+    if isinstance(callee, SpecialForm):
+        if outcome is not None and callee.name == "Any":
+            outcome.reasons.add(Reason.EXTERNAL_VALUE)
+        return kernel.open(Reason.EXTERNAL_VALUE) if callee.name == "Any" else NOTHING
+    if isinstance(callee, TypeVariable):
+        if outcome is not None and not callee.bound:
+            outcome.soft.add(Reason.UNKNOWN_CALLABLE)
+        return call_values(frame, callee.bound, args, context.at, outcome, context.how)
+    return NOTHING
+
+
+# ------------------------------------------------------------------------------------------------------ functions
+
+
+def call_function(
+    frame: Frame, function: FunctionValue, receiver: Value | None, args: Arguments, context: CallContext
+) -> ValueSet:
+    """Calls a function or bound method: records it, hands the arguments over, takes its result."""
+    definition = frame.kernel.definition(function.symbol)
+    if not definition.module.in_repository:
+        from contextc.analyzer.inference.library import call_stub
+
+        return call_stub(frame, definition, receiver, args, context)
+    record(frame, context, definition, receiver)
+    solution = _hand_over(frame, definition, receiver, args)
+    result = function_result(frame, definition, solution)
+    if receiver is not None:
+        result = frame.kernel.receive(result, receiver)
+    elif args.positional and frame.kernel.method_kind(definition) == "instance":
+        for actual in args.positional[0][1]:
+            result = frame.kernel.receive(result, actual)
+            break
+    if function.inner is not None:
+        inner = frame.kernel.definition(function.inner.symbol)
+        if inner.module.in_repository:
+            record(frame, context, inner, receiver, definition.id)
+        told = function_result(frame, inner, {})
+        result = told if told else result
+        if receiver is not None:
+            result = frame.kernel.receive(result, receiver)
+    if function.flavor == "contextmanager":
+        return _manager(frame, result)
+    return result
+
+
+def _manager(frame: Frame, result: ValueSet) -> ValueSet:
+    """contextlib's decorators turn a generator's first yield into what `with` binds."""
+    from contextc.analyzer.inference.generics import element_values
+
+    cls = frame.kernel.library_class("contextlib", "_GeneratorContextManager")
+    if cls is None:
+        return NOTHING
+    return frozenset({frame.kernel.make.instance(cls, Grip.EXACT, (element_values(frame, result),))})
+
+
+def record(
+    frame: Frame, context: CallContext, callee: Definition, receiver: Value | None, group: str | None = None
+) -> None:
+    """Notes a target in the outcome, with its kind and rule."""
+    if context.outcome is None:
+        return
+    kind, rule = context.how
+    if kind in (EdgeKind.CALL, EdgeKind.DUNDER, EdgeKind.PROPERTY) and isinstance(receiver, (Instance, ClassObject)):
+        kind, rule = _by_receiver(frame, callee, receiver, kind, rule)
+    if context.possible:
+        kind = EdgeKind.DYNAMIC
+        if rule in (Rule.CALLABLE_VALUE, Rule.RECEIVER_EXACT, Rule.MODULE_ATTRIBUTE, Rule.CLASS_ATTRIBUTE):
+            rule = Rule.GETATTR_PATTERN
+    context.outcome.targets.add(Target(callee.id, kind, rule, group or callee.id, context.possible))
+
+
+def _by_receiver(
+    frame: Frame, callee: Definition, receiver: Instance | ClassObject, kind: EdgeKind, rule: Rule
+) -> How:
+    if kind is EdgeKind.CALL:
+        if isinstance(receiver, ClassObject):
+            rule = Rule.CLASS_ATTRIBUTE if receiver.grip is Grip.EXACT else Rule.RECEIVER_SELF
+        elif receiver.grip is Grip.EXACT:
+            rule = Rule.RECEIVER_EXACT
+        else:
+            rule = Rule.RECEIVER_SELF if receiver.grip is Grip.SELF else Rule.RECEIVER_DECLARED
+    return kind, rule
+
+
+def _hand_over(
+    frame: Frame, definition: Definition, receiver: Value | None, args: Arguments
+) -> dict[str, ValueSet]:
+    """Writes argument values into parameter cells; solves the type variables of the declared parameters."""
+    kernel = frame.kernel
+    kind = kernel.method_kind(definition)
+    skip = 0
+    if receiver is not None:
+        if kind in ("instance", "class") and _is_symbolic(frame, definition, receiver):
+            skip = 1
+        elif kind != "static":
+            args = Arguments((("", frozenset({receiver})), *args.positional), args.keywords)
+    solution: dict[str, ValueSet] = {}
+    for parameter, values in bind_arguments(frame, definition, args, skip):
+        frame.write(parameter_cell(definition, parameter), values)
+        if parameter.annotation is not None and parameter.kind not in ("star", "doublestar"):
+            scope = definition.parent or definition
+            declared = kernel.annotations.read(parameter.annotation, scope, definition)
+            solve(frame, declared, values, solution)
+    return solution
+
+
+def _is_symbolic(frame: Frame, definition: Definition, receiver: Value) -> bool:
+    """Whether the receiver is one that the method's symbolic `self` stands for."""
+    owner = definition.enclosing_class()
+    if owner is None:
+        return False
+    if isinstance(receiver, (Instance, ClassObject)):
+        return frame.kernel.classes.is_subclass(receiver.cls, owner.id) or isinstance(receiver, ClassObject)
+    return False
+
+
+def function_result(frame: Frame, definition: Definition, solution: dict[str, ValueSet]) -> ValueSet:
+    """What a call of a repository function gives: its declared result where that says enough, else the inferred."""
+    kernel = frame.kernel
+    facts = definition.facts
+    declared = NOTHING
+    if facts.returns is not None:
+        scope = definition.parent or definition
+        declared = kernel.annotations.read(facts.returns, scope, definition)
+        solved = substitute(kernel.annotations, declared, solution, keep=True)
+        if not kernel.is_weak(solved):
+            if facts.is_async and not facts.is_generator:
+                return _coroutine(frame, solved)
+            return solved
+        declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
+    inferred = frame.read(("return", definition.id))
+    if facts.is_generator:
+        return _generator(frame, definition, inferred)
+    found = inferred | declared
+    return _coroutine(frame, found) if facts.is_async else found
+
+
+def _coroutine(frame: Frame, result: ValueSet) -> ValueSet:
+    cls = frame.kernel.library_class("typing", "Coroutine")
+    if cls is None:
+        return NOTHING
+    return frozenset({frame.kernel.make.instance(cls, Grip.EXACT, (frame.kernel.any, frame.kernel.any, result))})
+
+
+def _generator(frame: Frame, definition: Definition, returned: ValueSet) -> ValueSet:
+    kernel = frame.kernel
+    yielded = frame.read(("yield", definition.id))
+    name = "AsyncGenerator" if definition.facts.is_async else "Generator"
+    cls = kernel.library_class("typing", name)
+    if cls is None:
+        return NOTHING
+    args = (yielded, kernel.any) if definition.facts.is_async else (yielded, kernel.any, returned)
+    return frozenset({kernel.make.instance(cls, Grip.EXACT, args)})
+
+
+# ------------------------------------------------------------------------------------------------------ classes
+
+
+def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
+    """Calls a class: metaclass `__call__`, `__new__`, `__init__`, whichever the repository defines."""
+    kernel = frame.kernel
+    classes = kernel.classes
+    if not classes.is_known(callee.cls):
+        return _call_open(frame, kernel.make.external(callee.cls[1:]), args, context)
+    info = classes.info(callee.cls)
+    if not classes.in_repository(callee.cls):
+        from contextc.analyzer.inference.library import construct_stub
+
+        return construct_stub(frame, callee, args, context)
+    if info.metaclass is not None:
+        hook = classes.owner(info.metaclass, "__call__")
+        if hook is not None and classes.in_repository(hook):
+            _run_constructor(frame, callee, hook, "__call__", args, context)
+    made = kernel.make.instance(callee.cls, callee.grip, callee.args)
+    result: ValueSet = frozenset({made})
+    ran = _run_new(frame, callee, args, context)
+    if ran is not None:
+        result = ran or result
+    initialiser = classes.owner(callee.cls, "__init__")
+    if initialiser is not None and classes.in_repository(initialiser):
+        _run_constructor(frame, callee, initialiser, "__init__", args, context)
+    else:
+        _construct_without_init(frame, callee, args, context, initialiser, ran is not None)
+    if callee.grip is not Grip.EXACT:
+        for below, owner in classes.owners_below(callee.cls, "__init__"):
+            if classes.in_repository(owner):
+                receiver = kernel.make.class_object(below, Grip.EXACT)
+                _run_constructor(frame, receiver, owner, "__init__", args, context)
+    return result
+
+
+def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
+    """Runs the repository's `__new__`; its result, or None where there is none."""
+    kernel = frame.kernel
+    owner = kernel.classes.owner(callee.cls, "__new__")
+    if owner is None or not kernel.classes.in_repository(owner):
+        return None
+    found: set[Value] = set()
+    how = (EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR)
+    for item in frame.read(("cattr", owner, "__new__")):
+        function = item.function if isinstance(item, Wrapper) else item
+        if isinstance(function, FunctionValue):
+            inner = context._replace(how=how)
+            found |= call_function(frame, function, callee, args, inner)
+    return frozenset(v for v in found if not isinstance(v, (Open, External)))
+
+
+def _run_constructor(
+    frame: Frame, callee: ClassObject, owner: str, name: str, args: Arguments, context: CallContext
+) -> None:
+    kernel = frame.kernel
+    receiver: Value = kernel.make.instance(callee.cls, callee.grip, callee.args)
+    if name == "__call__":
+        receiver = callee
+    for item in frame.read(("cattr", owner, name)):
+        if isinstance(item, FunctionValue):
+            definition = kernel.definition(item.symbol)
+            if context.outcome is not None:
+                kind, rule = EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR
+                if context.possible:
+                    kind = EdgeKind.DYNAMIC
+                context.outcome.targets.add(Target(definition.id, kind, rule, callee.cls, context.possible))
+            _hand_over(frame, definition, receiver, args)
+
+
+def _construct_without_init(
+    frame: Frame, callee: ClassObject, args: Arguments, context: CallContext, initialiser: str | None, made: bool
+) -> None:
+    """No `__init__` of the repository: the class itself is the target; a data class's fields take the arguments."""
+    kernel = frame.kernel
+    outcome = context.outcome
+    if outcome is not None and not made:
+        kind = EdgeKind.DYNAMIC if context.possible else EdgeKind.CONSTRUCT
+        outcome.targets.add(Target(callee.cls, kind, Rule.CONSTRUCTOR, callee.cls, context.possible))
+    unknown = kernel.classes.has_unknown_base(callee.cls)
+    fields = declared_fields(kernel.statics, kernel.classes, callee.cls)
+    if fields and (initialiser in (None, OBJECT) or initialiser == TUPLE or unknown):
+        _fill_fields(frame, callee, args, [name for name, _, _ in fields])
+        post = kernel.classes.owner(callee.cls, "__post_init__")
+        if post is not None and kernel.classes.in_repository(post) and _is_dataclass(frame, callee.cls):
+            _run_constructor(frame, callee, post, "__post_init__", Arguments((), ()), context)
+
+
+def _is_dataclass(frame: Frame, cls: str) -> bool:
+    kernel = frame.kernel
+    names = frozenset({"dataclass"})
+    return any(
+        has_decorator(kernel.statics, kernel.definition(c), names)
+        for c in kernel.classes.mro(cls)
+        if kernel.classes.in_repository(c)
+    )
+
+
+def _fill_fields(frame: Frame, callee: ClassObject, args: Arguments, fields: list[str]) -> None:
+    for index, (star, values) in enumerate(args.positional):
+        if star or index >= len(fields):
+            break
+        frame.write(("iattr", callee.cls, fields[index]), values)
+    for name, values in args.keywords:
+        if name in fields:
+            frame.write(("iattr", callee.cls, name), values)
+
+
+def _call_instance(frame: Frame, callee: Instance, args: Arguments, context: CallContext) -> ValueSet:
+    """An object is called: `__call__` of its class."""
+    from contextc.analyzer.inference.attributes import read_attribute
+
+    kernel = frame.kernel
+    if not kernel.classes.is_known(callee.cls):
+        return _call_open(frame, kernel.make.external(f"{callee.cls[1:]}()"), args, context)
+    if callee.cls == "~types:NoneType":
+        return NOTHING
+    if callee.cls in ("~builtins:type", OBJECT):
+        if context.outcome is not None:
+            context.outcome.soft.add(Reason.UNKNOWN_CALLABLE)
+        return kernel.open(Reason.UNKNOWN_CALLABLE)
+    methods = read_attribute(frame, callee, "__call__", -1)
+    if not methods and context.outcome is not None:
+        context.outcome.soft.add(Reason.MISSING_ATTRIBUTE)
+    inner = context._replace(how=(EdgeKind.CALL, Rule.CALLABLE_INSTANCE))
+    found: set[Value] = set()
+    for method in methods:
+        if isinstance(method, BoundMethod):
+            found |= call_function(frame, method.function, method.receiver, args, inner)
+        elif not isinstance(method, Instance):
+            found |= _call(frame, method, args, inner)
+    return frozenset(found)
+
+

@@ -1,0 +1,250 @@
+"""Classes: bases, C3 linearisation, members by text, subclasses (stratum 1).
+
+In: class definitions and `Statics`. Out: for each class its MRO as a tuple of class ids, in which a base that was not
+found stands as `?name`. Source of the order: Barrett et al., "A Monotonic Superclass Linearization for Dylan" (C3),
+as in CPython.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.bindings import DefinitionBinding, ValueBinding
+from contextc.analyzer.inference.program import Definition, Program
+from contextc.analyzer.inference.statics import Assigned, ExternalName, Special, Statics, Unclear
+from contextc.model import ir
+
+OBJECT = "~builtins:object"
+TYPE = "~builtins:type"
+_SPECIAL_BASES = {"NamedTuple": "~builtins:tuple", "TypedDict": "~builtins:dict"}
+
+
+class ClassInfo:
+    """One class. `bases` pairs each base's id (or `?name`) with its type-argument expressions."""
+
+    __slots__ = ("bases", "definition", "id", "is_protocol", "keywords", "metaclass", "mro", "special_bases")
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.id = definition.id
+        self.bases: list[tuple[str, tuple[ir.Expr, ...]]] = []
+        self.special_bases: list[tuple[str, tuple[ir.Expr, ...]]] = []  # Generic[T], Protocol[T], NamedTuple
+        self.metaclass: str | None = None
+        self.is_protocol = False
+        self.keywords: dict[str, ir.Expr] = {}
+        self.mro: tuple[str, ...] = ()
+
+
+class Classes:
+    """The class hierarchy of a program; stub classes are added when first asked for."""
+
+    def __init__(self, program: Program, statics: Statics) -> None:
+        self.program = program
+        self.statics = statics
+        self._infos: dict[str, ClassInfo] = {}
+        self._open: set[str] = set()
+        self.direct_subclasses: dict[str, list[str]] = {}
+        self._descendants: dict[str, tuple[str, ...]] = {}
+        self.stored_attributes: dict[str, frozenset[str]] = {}
+        self._owners: dict[tuple[str, str], str | None] = {}
+        program.find_stub("builtins")
+        for module in program.repository:
+            for definition in module.definitions:
+                if definition.is_class:
+                    self.info(definition.id)
+        for info in list(self._infos.values()):
+            if info.definition.module.in_repository:
+                for base in info.mro[1:]:
+                    self.direct_subclasses.setdefault(base, []).append(info.id)
+
+    def info(self, class_id: str) -> ClassInfo:
+        """The class of that id. Unknown ids (`?name`) give a class without members."""
+        info = self._infos.get(class_id)
+        if info is None:
+            definition = self.program.definitions[class_id]
+            info = self._infos[class_id] = ClassInfo(definition)
+            self._open.add(class_id)
+            self._read_bases(info)
+            info.mro = self._linearise(info)
+            self._open.discard(class_id)
+            info.metaclass = info.metaclass or self._inherited_metaclass(info)
+        return info
+
+    def is_known(self, class_id: str) -> bool:
+        """False for `?name`, a base that was not found."""
+        return not class_id.startswith("?")
+
+    def mro(self, class_id: str) -> tuple[str, ...]:
+        """The linearisation of a class, itself first."""
+        return self.info(class_id).mro if self.is_known(class_id) else (class_id,)
+
+    def descendants(self, class_id: str) -> tuple[str, ...]:
+        """The repository's classes below this one, in program order."""
+        found = self._descendants.get(class_id)
+        if found is None:
+            below = set(self.direct_subclasses.get(class_id, ()))
+            definitions = self.program.definitions
+            found = tuple(sorted(below, key=lambda c: definitions[c].order))
+            self._descendants[class_id] = found
+        return found
+
+    def is_subclass(self, class_id: str, base: str) -> bool:
+        """Whether `base` is in the MRO of `class_id`."""
+        return class_id == base or base in self.mro(class_id)
+
+    def has_unknown_base(self, class_id: str) -> bool:
+        """Whether a base could not be found, so that members may come from it."""
+        return any(c.startswith("?") for c in self.mro(class_id))
+
+    def in_repository(self, class_id: str) -> bool:
+        """Whether the class is defined in the analysed repository."""
+        return self.is_known(class_id) and self.program.definitions[class_id].module.in_repository
+
+    def declares(self, class_id: str, name: str) -> bool:
+        """Whether the class body itself binds `name`."""
+        if not self.is_known(class_id):
+            return False
+        return name in self.statics.table(self.program.definitions[class_id]).names
+
+    def owner(self, class_id: str, name: str) -> str | None:
+        """The first class of the MRO whose body binds `name`."""
+        key = (class_id, name)
+        if key not in self._owners:
+            self._owners[key] = next((c for c in self.mro(class_id) if self.declares(c, name)), None)
+        return self._owners[key]
+
+    def owners_below(self, class_id: str, name: str) -> list[tuple[str, str]]:
+        """(subclass, owner) pairs: for each repository subclass, the class that gives it `name`, where that is not the
+        one that gives it to `class_id`. Each owner once, with the first such subclass."""
+        own = self.owner(class_id, name)
+        found: dict[str, str] = {}
+        for below in self.descendants(class_id):
+            owner = self.owner(below, name)
+            if owner is not None and owner != own and owner not in found:
+                found[owner] = below
+        return [(below, owner) for owner, below in found.items()]
+
+    # ---------------------------------------------------------------------------------------------- building
+
+    def _read_bases(self, info: ClassInfo) -> None:
+        definition = info.definition
+        scope = definition.parent
+        assert scope is not None
+        for argument in definition.facts.bases:
+            if argument.keyword == "metaclass":
+                for item in self.statics.resolve_expression(scope, argument.value):
+                    if isinstance(item, Definition) and item.is_class:
+                        info.metaclass = item.id
+            elif argument.keyword is not None:
+                info.keywords[argument.keyword] = argument.value
+            elif argument.star:
+                info.bases.append(("?*", ()))
+            else:
+                self._read_base(info, scope, argument.value)
+
+    def _read_base(self, info: ClassInfo, scope: Definition, expr: ir.Expr) -> None:
+        args: tuple[ir.Expr, ...] = ()
+        if isinstance(expr, ir.Subscript):
+            args = expr.key.items if isinstance(expr.key, ir.TupleExpr) else (expr.key,)
+            expr = expr.value
+        found = [self._base_id(item, 6) for item in self.statics.resolve_expression(scope, expr)]
+        names = [f for f in found if f is not None]
+        if not names:
+            info.bases.append((f"?{_written(expr)}", ()))
+            return
+        for name in names:
+            if name.startswith("special:"):
+                form = name.partition(":")[2]
+                info.special_bases.append((form, args))
+                info.is_protocol = info.is_protocol or form == "Protocol"
+                if form in _SPECIAL_BASES:
+                    info.bases.append((_SPECIAL_BASES[form], ()))
+            elif name != info.id and name not in (b for b, _ in info.bases):
+                info.bases.append((name, args))
+
+    def _base_id(self, item: object, limit: int) -> str | None:
+        if isinstance(item, Definition):
+            return item.id if item.is_class else f"?{item.name}"
+        if isinstance(item, Special):
+            return f"special:{item.name}"
+        if isinstance(item, ExternalName):
+            return f"?{item.name}"
+        if isinstance(item, Assigned) and limit:
+            value = item.binding.value
+            if isinstance(value, ir.Subscript):
+                value = value.value
+            if value is None:
+                return None
+            for target in self.statics.resolve_expression(item.scope, value):
+                if target != item:
+                    return self._base_id(target, limit - 1)
+            return f"?{item.name}"
+        if isinstance(item, Unclear):
+            return f"?{item.name}"
+        return None
+
+    def _linearise(self, info: ClassInfo) -> tuple[str, ...]:
+        bases = [b for b, _ in info.bases if b not in self._open]
+        sequences = [list(self.mro(b)) for b in bases]
+        merged = merge_c3([*sequences, list(bases)])
+        if merged is None:
+            merged = list(dict.fromkeys(c for s in sequences for c in s))
+        if OBJECT in merged:
+            merged.remove(OBJECT)
+        tail = [OBJECT] if info.id != OBJECT and OBJECT in self.program.definitions else []
+        return (info.id, *(c for c in merged if c != info.id), *tail)
+
+    def _inherited_metaclass(self, info: ClassInfo) -> str | None:
+        for base in info.mro[1:]:
+            if self.is_known(base) and base not in self._open and self.info(base).metaclass is not None:
+                return self.info(base).metaclass
+        return None
+
+
+def merge_c3(sequences: list[list[str]]) -> list[str] | None:
+    """The C3 merge; None where no consistent order exists."""
+    sequences = [s for s in sequences if s]
+    merged: list[str] = []
+    while sequences:
+        head = next((s[0] for s in sequences if not any(s[0] in other[1:] for other in sequences)), None)
+        if head is None:
+            return None
+        merged.append(head)
+        sequences = [rest for s in sequences if (rest := s[1:] if s[0] == head else s)]
+    return merged
+
+
+def _written(expr: ir.Expr) -> str:
+    if isinstance(expr, ir.Name):
+        return expr.id
+    if isinstance(expr, ir.Attribute):
+        return f"{_written(expr.value)}.{expr.attr}"
+    if isinstance(expr, ir.Call):
+        return f"{_written(expr.func)}()"
+    return "expression"
+
+
+def has_decorator(statics: Statics, definition: Definition, names: frozenset[str]) -> bool:
+    """Whether a definition carries a decorator whose last dotted part is in `names` (a call's function counts)."""
+    for decorator in definition.facts.decorators:
+        expr = decorator.func if isinstance(decorator, ir.Call) else decorator
+        written = expr.attr if isinstance(expr, ir.Attribute) else expr.id if isinstance(expr, ir.Name) else ""
+        if written in names:
+            return True
+    return False
+
+
+def declared_fields(statics: Statics, classes: Classes, class_id: str) -> list[tuple[str, Definition, ValueBinding]]:
+    """Annotated class variables along the MRO in definition order, base classes first: the fields of a data class."""
+    fields: dict[str, tuple[str, Definition, ValueBinding]] = {}
+    for owner in reversed(classes.mro(class_id)):
+        if not classes.is_known(owner):
+            continue
+        definition = statics.program.definitions[owner]
+        if not definition.module.in_repository:
+            continue
+        for name, bindings in statics.table(definition).names.items():
+            binding = bindings[-1]
+            if isinstance(binding, ValueBinding) and binding.annotation is not None:
+                fields[name] = (name, definition, binding)
+            elif isinstance(binding, DefinitionBinding):
+                fields.pop(name, None)
+    return list(fields.values())

@@ -1,0 +1,181 @@
+"""Code that names things at run time: getattr, import_module, super, cast.
+
+In: a call whose meaning lies in its arguments' text. Out: what it can give. A name of which parts are known, such as
+`f"handle_{kind}"`, enumerates the attributes that match, each marked possible; a name of which nothing is known is
+open, with its reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from contextc.analyzer.inference.attributes import read_attribute, read_attributes
+from contextc.analyzer.inference.binding import Arguments
+from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition, ModuleInfo
+from contextc.model import ir
+from contextc.model.edge import EdgeKind, Reason, Rule
+from contextc.model.value import (
+    NOTHING,
+    ClassObject,
+    Instance,
+    Literal,
+    ModuleValue,
+    Possible,
+    SpecialForm,
+    Text,
+    Value,
+    ValueSet,
+)
+
+MAX_ENUMERATED = 64  # candidates of one name pattern; more say nothing
+
+
+def evaluate_special_call(frame: Frame, expr: ir.Call, callees: ValueSet) -> ValueSet | None:
+    """Forms of `typing` that are called: `cast(T, x)` is a T."""
+    for callee in callees:
+        if isinstance(callee, SpecialForm) and callee.name == "cast" and len(expr.args) == 2:
+            return frame.kernel.annotations.read(expr.args[0].value, frame.unit)
+        if isinstance(callee, SpecialForm) and callee.name == "NewType" and len(expr.args) == 2:
+            found = frame.kernel.annotations.read(expr.args[1].value, frame.unit)
+            return frame.kernel.annotations.classes_of(found)
+    return None
+
+
+def super_values(frame: Frame, args: Arguments) -> ValueSet:
+    """`super()` in a method, also inside a nested function; `super(cls, obj)`."""
+    make = frame.kernel.make
+    if len(args.positional) == 2:
+        return frozenset(
+            make.super_object(cls.cls, receiver)
+            for cls in args.positional[0][1]
+            if isinstance(cls, ClassObject)
+            for receiver in args.positional[1][1]
+            if isinstance(receiver, (Instance, ClassObject))
+        )
+    at: Definition | None = frame.unit
+    while at is not None and at.enclosing_class() is None:
+        at = at.parent
+    if at is None or not at.is_function:
+        return NOTHING
+    owner = at.enclosing_class()
+    assert owner is not None
+    return frozenset(make.super_object(owner.id, receiver) for receiver in frame.kernel.self_values(at))
+
+
+# ------------------------------------------------------------------------------------------------------ names
+
+
+def name_pattern(value: Value) -> re.Pattern[str] | None:
+    """The names a text of known parts can be; None where no part is known."""
+    if not isinstance(value, Text) or not any(part for part in value.parts):
+        return None
+    return re.compile("".join(re.escape(part) if part is not None else ".*" for part in value.parts), re.DOTALL)
+
+
+def get_attribute(frame: Frame, owner: ValueSet, names: ValueSet, default: ValueSet, at: int) -> ValueSet:
+    """`getattr(owner, name, default)`."""
+    found: set[Value] = set(default)
+    for name in names:
+        if isinstance(name, Literal) and isinstance(name.value, str):
+            found |= read_attributes(frame, owner, name.value, at)
+            continue
+        pattern = name_pattern(name)
+        if pattern is None:
+            found |= frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE)
+            continue
+        for value in owner:
+            found |= _matching_attributes(frame, value, pattern)
+    return frozenset(found)
+
+
+def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str]) -> ValueSet:
+    kernel = frame.kernel
+    inner = value.value if isinstance(value, Possible) else value
+    names = [n for n in attribute_names(frame, inner) if pattern.fullmatch(n)]
+    if not names or len(names) > MAX_ENUMERATED:
+        return kernel.open(Reason.DYNAMIC_ATTRIBUTE)
+    found: set[Value] = set()
+    for name in names:
+        for item in read_attribute(frame, inner, name, -1):
+            found.add(kernel.make.possible(item, Rule.GETATTR_PATTERN.value))
+    return frozenset(found)
+
+
+def attribute_names(frame: Frame, value: Value) -> list[str]:
+    """Names of attributes the repository gives a value, sorted."""
+    kernel = frame.kernel
+    if isinstance(value, ModuleValue):
+        module = kernel.program.modules[value.module]
+        names = set(kernel.statics.table(module.body).names) if module.in_repository else set()
+        if module.is_package:
+            names.update(kernel.program.has_submodules(module))
+        return sorted(names)
+    if isinstance(value, (Instance, ClassObject)):
+        lines = [value.cls]
+        lines.extend(kernel.classes.descendants(value.cls))
+        found: set[str] = set()
+        for line in lines:
+            for cls in kernel.classes.mro(line):
+                if kernel.classes.in_repository(cls):
+                    found.update(kernel.statics.table(kernel.definition(cls)).names)
+                    found.update(kernel.classes.stored_attributes.get(cls, ()))
+        return sorted(found)
+    return []
+
+
+def import_modules(frame: Frame, names: ValueSet, package: ValueSet, at: int) -> tuple[ValueSet, bool]:
+    """`importlib.import_module(name, package)`: the modules, and whether a name is not known at all."""
+    kernel = frame.kernel
+    found: set[Value] = set()
+    unknown = False
+    for name in names:
+        if isinstance(name, Literal) and isinstance(name.value, str):
+            target = _absolute(frame, name.value, package)
+            module = kernel.program.find_module(target, frame.unit.module) if target else None
+            found.add(kernel.make.module(module.module_id) if module else kernel.make.external(name.value))
+            if module is not None:
+                _note_import(frame, module, at)
+            continue
+        pattern = name_pattern(name)
+        modules = _matching_modules(frame, pattern) if pattern is not None else []
+        if not modules or len(modules) > MAX_ENUMERATED:
+            unknown = True
+        else:
+            for item in modules:
+                found.add(kernel.make.possible(kernel.make.module(item.module_id), Rule.IMPORT_PATTERN.value))
+                _note_import(frame, item, at)
+    return frozenset(found), unknown
+
+
+def _note_import(frame: Frame, module: ModuleInfo, at: int) -> None:
+    if frame.recorder is not None and module.in_repository and at >= 0:
+        frame.recorder.relations.add(
+            (frame.unit.id, at, module.body.id, EdgeKind.IMPORTS, Rule.IMPORT_PATTERN)
+        )
+
+
+def _absolute(frame: Frame, name: str, package: ValueSet) -> str | None:
+    if not name.startswith("."):
+        return name
+    level = len(name) - len(name.lstrip("."))
+    literal = [v for v in package if isinstance(v, Literal)]
+    base = str(literal[0].value) if literal else frame.unit.module.name
+    parts = base.split(".")
+    if not literal and not frame.unit.module.is_package:
+        parts = parts[:-1]
+    parts = parts[: len(parts) - (level - 1)] if level > 1 else parts
+    return ".".join([*parts, name.lstrip(".")])
+
+
+def _matching_modules(frame: Frame, pattern: re.Pattern[str]) -> list[ModuleInfo]:
+    program = frame.kernel.program
+    names: Iterable[str] = program.module_names()
+    found = []
+    for name in names:
+        if pattern.fullmatch(name):
+            module = program.find_module(name, frame.unit.module)
+            if module is not None and module.in_repository:
+                found.append(module)
+    return found

@@ -1,0 +1,520 @@
+"""Expressions to values.
+
+In: an expression of the IR and the frame's local variables. Out: a value set; calls and implicit calls met on the way
+are recorded in the resolution pass. One function per kind of expression, found by the node's class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from contextc.analyzer.inference import dynamic
+from contextc.analyzer.inference.attributes import read_attributes
+from contextc.analyzer.inference.binding import Arguments
+from contextc.analyzer.inference.calls import How, call_values
+from contextc.analyzer.inference.implicit_calls import (
+    await_values,
+    binary,
+    call_method,
+    compare,
+    convert,
+    iterate,
+    iterate_async,
+    subscript,
+    test_truth,
+)
+from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.narrowing import narrow, path_of
+from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.recorder import Outcome
+from contextc.analyzer.inference.scopes import bind_name, bind_target, read_name
+from contextc.model import ir
+from contextc.model.edge import EdgeKind, Reason, Rule
+from contextc.model.value import (
+    NOTHING,
+    ClassObject,
+    FunctionValue,
+    Grip,
+    Instance,
+    Literal,
+    ModuleValue,
+    SpecialForm,
+    SuperObject,
+    Text,
+    Value,
+    ValueSet,
+)
+
+
+def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
+    """The values of an expression."""
+    return _EVALUATORS[type(expr)](frame, expr)
+
+
+def _name(frame: Frame, expr: ir.Name) -> ValueSet:
+    return read_name(frame, expr.id)
+
+
+def _constant(frame: Frame, expr: ir.Constant) -> ValueSet:
+    return frame.kernel.constant(expr)
+
+
+def _fstring(frame: Frame, expr: ir.FString) -> ValueSet:
+    parts: list[str | None] = []
+    for part in expr.parts:
+        if isinstance(part, ir.Constant):
+            parts.append(str(part.value) if part.value is not None else None)
+            continue
+        values = evaluate(frame, part)
+        known = [v for v in values if isinstance(v, Literal)]
+        parts.append(str(known[0].value) if len(values) == 1 and known else None)
+    return frozenset({frame.kernel.make.text(parts)})
+
+
+def _formatted(frame: Frame, expr: ir.Formatted) -> ValueSet:
+    values = evaluate(frame, expr.value)
+    if expr.spec is not None:
+        evaluate(frame, expr.spec)
+    if expr.conversion in ("r", "a"):
+        convert(frame, values, ("__repr__",), expr.at)
+    elif expr.conversion == "s":
+        convert(frame, values, ("__str__", "__repr__"), expr.at)
+    else:
+        convert(frame, values, ("__format__", "__str__", "__repr__"), expr.at)
+    return values
+
+
+def _attribute(frame: Frame, expr: ir.Attribute) -> ValueSet:
+    path = path_of(expr)
+    if path is not None and path in frame.env:
+        evaluate(frame, expr.value)
+        return frame.env[path]
+    return read_attributes(frame, evaluate(frame, expr.value), expr.attr, expr.at)
+
+
+def _subscript(frame: Frame, expr: ir.Subscript) -> ValueSet:
+    values = evaluate(frame, expr.value)
+    if isinstance(expr.key, ir.Slice):
+        evaluate(frame, expr.key)
+        return subscript(frame, values, NOTHING, True, expr.at)
+    return subscript(frame, values, evaluate(frame, expr.key), False, expr.at)
+
+
+def _slice(frame: Frame, expr: ir.Slice) -> ValueSet:
+    for part in (expr.lower, expr.upper, expr.step):
+        if part is not None:
+            evaluate(frame, part)
+    return frozenset({frame.kernel.builtin("slice")})
+
+
+# ------------------------------------------------------------------------------------------------------ calls
+
+
+def evaluate_arguments(frame: Frame, args: tuple[ir.Argument, ...]) -> Arguments:
+    """The values of a call's arguments, in source order."""
+    positional: list[tuple[str, ValueSet]] = []
+    keywords: list[tuple[str | None, ValueSet]] = []
+    for argument in args:
+        values = evaluate(frame, argument.value)
+        if argument.keyword is not None:
+            keywords.append((argument.keyword, values))
+        elif argument.star == "**":
+            keywords.append((None, values))
+        else:
+            positional.append((argument.star, values))
+    return Arguments(tuple(positional), tuple(keywords))
+
+
+def _call(frame: Frame, expr: ir.Call) -> ValueSet:
+    owner: ValueSet = NOTHING
+    if isinstance(expr.func, ir.Attribute):
+        owner, callees = _read_method(frame, expr.func)
+    else:
+        callees = evaluate(frame, expr.func)
+    special = dynamic.evaluate_special_call(frame, expr, callees)
+    args = evaluate_arguments(frame, expr.args)
+    outcome: Outcome | None = None
+    if frame.recorder is not None:
+        outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe(expr.func))
+        if not callees:
+            outcome.reasons.add(_why_empty(frame, expr.func, owner))
+    result = call_values(frame, callees, args, expr.at, outcome, _how(frame, expr.func, owner, callees))
+    result = special if special is not None else result
+    _run_conversion(frame, expr, callees, args)
+    return result
+
+
+def _read_method(frame: Frame, func: ir.Attribute) -> tuple[ValueSet, ValueSet]:
+    """The receiver and the method of `receiver.method(…)`, each evaluated once."""
+    owner = evaluate(frame, func.value)
+    path = path_of(func)
+    if path is not None and path in frame.env:
+        return owner, frame.env[path]
+    return owner, read_attributes(frame, owner, func.attr, func.at)
+
+
+def describe(expr: ir.Expr) -> str:
+    """A callee as people read it: `obj.save`, `handlers[…]`."""
+    if isinstance(expr, ir.Name):
+        return expr.id
+    if isinstance(expr, ir.Attribute):
+        return f"{describe(expr.value)}.{expr.attr}"
+    if isinstance(expr, ir.Call):
+        return f"{describe(expr.func)}()"
+    if isinstance(expr, ir.Subscript):
+        return f"{describe(expr.value)}[…]"
+    return "…"
+
+
+def _why_empty(frame: Frame, func: ir.Expr, owner: ValueSet) -> Reason:
+    """Why nothing is known of a callee."""
+    if isinstance(func, ir.Attribute):
+        known = [v for v in owner if isinstance(v, (Instance, ClassObject, ModuleValue, Literal))]
+        return Reason.MISSING_ATTRIBUTE if known else Reason.UNTYPED_RECEIVER
+    if isinstance(func, ir.Name):
+        return Reason.UNKNOWN_CALLABLE if _is_bound(frame, func.id) else Reason.UNBOUND_NAME
+    return Reason.UNKNOWN_CALLABLE
+
+
+def _is_bound(frame: Frame, name: str) -> bool:
+    at: Definition | None = frame.unit
+    while at is not None:
+        if name in at.facts.bindings:
+            return True
+        at = at.parent
+    return bool(frame.kernel.statics.resolve_name(frame.unit, name))
+
+
+def _how(frame: Frame, func: ir.Expr, owner: ValueSet, callees: ValueSet) -> How:
+    """Kind and rule of a call by how the callee is written."""
+    if isinstance(func, ir.Name):
+        if _is_imported(frame, func.id):
+            return EdgeKind.CALL, Rule.IMPORT
+        named = any(isinstance(c, FunctionValue) and c.symbol.endswith(func.id) for c in callees)
+        return EdgeKind.CALL, Rule.NAME if named else Rule.CALLABLE_VALUE
+    if isinstance(func, ir.Attribute):
+        if any(isinstance(v, SuperObject) for v in owner):
+            return EdgeKind.SUPER, Rule.SUPER
+        if any(isinstance(v, ModuleValue) for v in owner):
+            return EdgeKind.CALL, Rule.MODULE_ATTRIBUTE
+        if any(isinstance(v, ClassObject) for v in owner):
+            return EdgeKind.CALL, Rule.CLASS_ATTRIBUTE
+    return EdgeKind.CALL, Rule.CALLABLE_VALUE
+
+
+def _is_imported(frame: Frame, name: str) -> bool:
+    from contextc.analyzer.inference.bindings import FromBinding
+
+    at: Definition | None = frame.unit
+    while at is not None:
+        bindings = frame.kernel.statics.table(at).names.get(name)
+        if bindings:
+            return isinstance(bindings[-1], FromBinding)
+        at = at.parent
+    return False
+
+
+_CONVERSIONS = {
+    "~builtins:str": ("__str__", "__repr__"), "~builtins:repr": ("__repr__",), "~builtins:len": ("__len__",),
+    "~builtins:bool": ("__bool__", "__len__"), "~builtins:int": ("__int__", "__index__"),
+    "~builtins:float": ("__float__",), "~builtins:hash": ("__hash__",), "~builtins:abs": ("__abs__",),
+    "~builtins:print": ("__str__", "__repr__"), "~builtins:format": ("__format__", "__str__"),
+    "~builtins:bytes": ("__bytes__",), "~builtins:round": ("__round__",), "~builtins:reversed": ("__reversed__",),
+    "~builtins:next": ("__next__",), "~builtins:iter": ("__iter__",), "~builtins:list": ("__iter__",),
+    "~builtins:tuple": ("__iter__",), "~builtins:set": ("__iter__",), "~builtins:dict": ("__iter__", "keys"),
+    "~builtins:sorted": ("__iter__",), "~builtins:sum": ("__iter__",), "~builtins:enumerate": ("__iter__",),
+    "~builtins:any": ("__iter__",), "~builtins:all": ("__iter__",), "~builtins:zip": ("__iter__",),
+    "~builtins:map": ("__iter__",), "~builtins:filter": ("__iter__",),
+}  # fmt: skip
+
+
+def _run_conversion(frame: Frame, expr: ir.Call, callees: ValueSet, args: Arguments) -> None:
+    """`str(x)`, `len(x)` and their kind run special methods of their arguments."""
+    for callee in callees:
+        symbol = callee.symbol if isinstance(callee, FunctionValue) else getattr(callee, "cls", "")
+        names = _CONVERSIONS.get(symbol)
+        if names is None or isinstance(callee, Instance):
+            continue
+        for mark, values in args.positional:
+            if not mark:
+                convert(frame, values, names, expr.at)
+
+
+def _lambda(frame: Frame, expr: ir.Lambda) -> ValueSet:
+    definition = frame.unit.module.definitions[expr.symbol]
+    from contextc.analyzer.inference.statements import evaluate_defaults
+
+    evaluate_defaults(frame, definition)
+    return frozenset({frame.function_value(definition)})
+
+
+# ------------------------------------------------------------------------------------------------------ displays
+
+
+def _tuple(frame: Frame, expr: ir.TupleExpr) -> ValueSet:
+    return _display(frame, expr, "tuple")
+
+
+def _list(frame: Frame, expr: ir.ListExpr) -> ValueSet:
+    return _display(frame, expr, "list")
+
+
+def _set(frame: Frame, expr: ir.SetExpr) -> ValueSet:
+    return _display(frame, expr, "set")
+
+
+def _display(frame: Frame, expr: ir.TupleExpr | ir.ListExpr | ir.SetExpr, name: str) -> ValueSet:
+    """A tuple, list or set display: its allocation site holds the elements; a tuple's also each index."""
+    starred = any(isinstance(item, ir.Starred) for item in expr.items)
+    site = frame.site_key(expr.at)
+    if name == "tuple" and not starred and len(expr.items) <= 8:
+        site = f"{site}#{len(expr.items)}"
+    for index, item in enumerate(expr.items):
+        if isinstance(item, ir.Starred):
+            frame.write(("arg", site, 0), iterate(frame, evaluate(frame, item.value), item.at))
+            continue
+        values = evaluate(frame, item)
+        frame.write(("arg", site, 0), values)
+        if name == "tuple":
+            frame.write(("index", site, index), values)
+    return frozenset({frame.kernel.builtin(name, (), site)})
+
+
+def _dict(frame: Frame, expr: ir.DictExpr) -> ValueSet:
+    site = frame.site_key(expr.at)
+    for item in expr.items:
+        values = evaluate(frame, item.value)
+        if item.key is None:
+            frame.write(("spread", site), values)
+            for value in values:
+                if isinstance(value, Instance) and value.site is not None:
+                    frame.write(("arg", site, 0), frame.read(("arg", value.site, 0)))
+                    frame.write(("arg", site, 1), frame.read(("arg", value.site, 1)))
+            continue
+        key = evaluate(frame, item.key)
+        frame.write(("arg", site, 0), key)
+        frame.write(("arg", site, 1), values)
+        for one in key:
+            frame.write(("key", site, one.value) if isinstance(one, Literal) else ("anykey", site), values)
+    return frozenset({frame.kernel.builtin("dict", (), site)})
+
+
+def _starred(frame: Frame, expr: ir.Starred) -> ValueSet:
+    return iterate(frame, evaluate(frame, expr.value), expr.at)
+
+
+def _comprehension(frame: Frame, expr: ir.Comprehension) -> ValueSet:
+    """A comprehension: its targets live only inside, a walrus in it binds outside (PEP 572)."""
+    outer = frame.env
+    frame.env = dict(outer)
+    inner_names: set[str] = set()
+    for clause in expr.generators:
+        source = evaluate(frame, clause.iter)
+        items = iterate_async(frame, source, clause.at) if clause.is_async else iterate(frame, source, clause.at)
+        bind_target(frame, clause.target, items, local=inner_names)
+        for condition in clause.conditions:
+            test_truth(frame, evaluate(frame, condition), condition.at)
+            narrow(frame, condition, True)
+    element = evaluate(frame, expr.element)
+    value = evaluate(frame, expr.value) if expr.value is not None else NOTHING
+    kept = {n: v for n, v in frame.env.items() if n not in inner_names and n in frame.unit.facts.bindings}
+    frame.env = {**outer, **kept}
+    return _comprehension_value(frame, expr, element, value)
+
+
+def _comprehension_value(frame: Frame, expr: ir.Comprehension, element: ValueSet, value: ValueSet) -> ValueSet:
+    site = frame.site_key(expr.at)
+    frame.write(("arg", site, 0), element)
+    if expr.kind == "dict":
+        frame.write(("arg", site, 1), value)
+        frame.write(("anykey", site), value)
+    if expr.kind != "generator":
+        return frozenset({frame.kernel.builtin(expr.kind, (), site)})
+    name = "AsyncGenerator" if any(g.is_async for g in expr.generators) else "Generator"
+    cls = frame.kernel.library_class("typing", name)
+    return frozenset({frame.kernel.make.instance(cls, Grip.EXACT, (), site)}) if cls is not None else NOTHING
+
+
+# ------------------------------------------------------------------------------------------------------ operators
+
+
+def _conditional(frame: Frame, expr: ir.Conditional) -> ValueSet:
+    test_truth(frame, evaluate(frame, expr.test), expr.test.at)
+    before = dict(frame.env)
+    narrow(frame, expr.test, True)
+    yes = evaluate(frame, expr.body)
+    frame.env = dict(before)
+    narrow(frame, expr.test, False)
+    no = evaluate(frame, expr.orelse)
+    frame.env = before
+    return yes | no
+
+
+def _bool_op(frame: Frame, expr: ir.BoolOp) -> ValueSet:
+    before = dict(frame.env)
+    found: set[Value] = set()
+    for index, part in enumerate(expr.values):
+        values = evaluate(frame, part)
+        last = index == len(expr.values) - 1
+        if not last:
+            test_truth(frame, values, part.at)
+            narrow(frame, part, expr.op == "and")
+            found |= _kept_by(frame, values, expr.op)
+        else:
+            found |= values
+    bound = {n: v for n, v in frame.env.items() if n not in before}
+    frame.env = {**before, **bound}
+    return frozenset(found)
+
+
+def _kept_by(frame: Frame, values: ValueSet, op: str) -> ValueSet:
+    """What a non-last operand can contribute: `or` keeps what can be true, `and` what can be false."""
+    kernel = frame.kernel
+    if op == "or":
+        return frozenset(v for v in values if v not in kernel.none and not _is_false(v))
+    return frozenset(v for v in values if not isinstance(v, (FunctionValue, ClassObject, ModuleValue)))
+
+
+def _is_false(value: Value) -> bool:
+    return isinstance(value, Literal) and not value.value
+
+
+def _unary(frame: Frame, expr: ir.UnaryOp) -> ValueSet:
+    values = evaluate(frame, expr.operand)
+    if expr.op == "not":
+        test_truth(frame, values, expr.at)
+        return frozenset({frame.kernel.builtin("bool")})
+    name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[expr.op]
+    found: set[Value] = set()
+    for value in values:
+        if isinstance(value, Literal) and value.type == "int" and expr.op == "-":
+            found.add(frame.kernel.make.literal("int", -int(value.value)))
+        else:
+            found |= call_method(frame, value, name, (), expr.at, Rule.OPERATOR)
+    return frozenset(found)
+
+
+def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
+    left = evaluate(frame, expr.left)
+    right = evaluate(frame, expr.right)
+    if expr.op in ("+", "%"):
+        text = _text_operation(frame, expr.op, left, right)
+        if text is not None:
+            return text
+    if expr.op == "+":
+        joined = _joined_containers(frame, left, right, expr.at)
+        if joined is not None:
+            return joined
+    if expr.op == "|" and any(isinstance(v, (ClassObject, SpecialForm)) for v in left):
+        return left | right
+    return binary(frame, expr.op, left, right, expr.at)
+
+
+def _joined_containers(frame: Frame, left: ValueSet, right: ValueSet, at: int) -> ValueSet | None:
+    """`[…] + […]`: a new list (or tuple) that holds both sides' elements."""
+    from contextc.analyzer.inference.generics import element_values
+
+    names = {v.cls for v in left if isinstance(v, Instance)}
+    if len(names) != 1 or not names <= {"~builtins:list", "~builtins:tuple"} or not all(
+        isinstance(v, Instance) for v in left
+    ):
+        return None
+    site = frame.site_key(at)
+    frame.write(("arg", site, 0), element_values(frame, left) | element_values(frame, right))
+    return frozenset({frame.kernel.make.instance(next(iter(names)), Grip.EXACT, (), site)})
+
+
+def _text_operation(frame: Frame, op: str, left: ValueSet, right: ValueSet) -> ValueSet | None:
+    """Concatenation and `%` formatting of strings of which a part is known."""
+    make = frame.kernel.make
+    texts = sorted(
+        (parts for v in left if (parts := _parts(v)) is not None), key=lambda p: tuple(x or "" for x in p)
+    )
+    if not texts or len(texts) > 4:
+        return None
+    if op == "%":
+        return frozenset(make.text(_format_parts(t)) for t in texts)
+    tails = [p for v in right if (p := _parts(v)) is not None] or [(None,)]
+    if len(tails) > 4:
+        return None
+    return frozenset(make.text((*t, *tail)) for t in texts for tail in tails)
+
+
+def _parts(value: Value) -> tuple[str | None, ...] | None:
+    if isinstance(value, Literal) and value.type == "str":
+        return (str(value.value),)
+    if isinstance(value, Text):
+        return value.parts
+    if isinstance(value, Instance) and value.cls == "~builtins:str":
+        return (None,)
+    return None
+
+
+def _format_parts(parts: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    found: list[str | None] = []
+    for part in parts:
+        if part is None:
+            found.append(None)
+            continue
+        pieces = part.split("%s")
+        for index, piece in enumerate(pieces):
+            if index:
+                found.append(None)
+            found.append(piece)
+    return tuple(found)
+
+
+def _compare(frame: Frame, expr: ir.Compare) -> ValueSet:
+    left = evaluate(frame, expr.left)
+    found: set[Value] = set()
+    for op, comparator in zip(expr.ops, expr.comparators):
+        right = evaluate(frame, comparator)
+        found |= compare(frame, op, left, right, expr.at)
+        left = right
+    return frozenset(found)
+
+
+def _await(frame: Frame, expr: ir.Await) -> ValueSet:
+    return await_values(frame, evaluate(frame, expr.value), expr.at)
+
+
+def _yield(frame: Frame, expr: ir.Yield) -> ValueSet:
+    values = evaluate(frame, expr.value) if expr.value is not None else frame.kernel.none
+    frame.write(("yield", frame.unit.id), values)
+    return frame.read(("sent", frame.unit.id))
+
+
+def _yield_from(frame: Frame, expr: ir.YieldFrom) -> ValueSet:
+    from contextc.analyzer.inference.generics import mapping_for
+
+    values = evaluate(frame, expr.value)
+    frame.write(("yield", frame.unit.id), iterate(frame, values, expr.at))
+    found: set[Value] = set()
+    for value in values:
+        if isinstance(value, Instance) and value.cls == "~typing:Generator":
+            arguments = list(mapping_for(frame, value, "~typing:Generator").values())
+            found |= arguments[2] if len(arguments) > 2 else NOTHING
+    return frozenset(found)
+
+
+def _named(frame: Frame, expr: ir.NamedExpr) -> ValueSet:
+    values = evaluate(frame, expr.value)
+    bind_name(frame, expr.target, values)
+    return values
+
+
+def _unread(frame: Frame, expr: ir.Unread) -> ValueSet:
+    return frame.kernel.open(Reason.SYNTAX)
+
+
+_EVALUATORS: dict[type[Any], Callable[[Frame, Any], ValueSet]] = {
+    ir.Name: _name, ir.Constant: _constant, ir.FString: _fstring, ir.Formatted: _formatted,
+    ir.Attribute: _attribute, ir.Subscript: _subscript, ir.Slice: _slice, ir.Call: _call, ir.Lambda: _lambda,
+    ir.TupleExpr: _tuple, ir.ListExpr: _list, ir.SetExpr: _set, ir.DictExpr: _dict, ir.Starred: _starred,
+    ir.Comprehension: _comprehension, ir.Conditional: _conditional, ir.BoolOp: _bool_op, ir.UnaryOp: _unary,
+    ir.BinaryOp: _binary, ir.Compare: _compare, ir.Await: _await, ir.Yield: _yield, ir.YieldFrom: _yield_from,
+    ir.NamedExpr: _named, ir.Unread: _unread,
+}  # fmt: skip
+
+__all__ = ["describe", "evaluate", "evaluate_arguments"]

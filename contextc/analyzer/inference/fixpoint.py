@@ -1,0 +1,178 @@
+"""The driver: evaluates every body until no cell grows, then once more to write down what each site can run.
+
+In: a program. Out: a `Recorder`. Strata: hierarchy and tables when `Kernel` is made; the monotone fixed point; a fixed
+number of oracle rounds, in which questions the fixed point left open get an answer that enters as a writer; one
+resolution pass over frozen cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from contextc.analyzer.inference.binding import parameter_cell, star_value
+from contextc.analyzer.inference.kernel import Frame, Kernel
+from contextc.analyzer.inference.oracle import answer_open_parameters
+from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition, Program
+from contextc.analyzer.inference.recorder import Recorder
+from contextc.analyzer.inference.statements import run_block
+from contextc.model import ir
+from contextc.model.facts import SymbolKind
+from contextc.model.value import NOTHING, FunctionValue, Grip, Instance, SpecialForm, Value, ValueSet
+
+ORACLE_ROUNDS = 2
+UNIT_KINDS = (SymbolKind.MODULE, SymbolKind.CLASS, *FUNCTION_KINDS)
+MAX_EVALUATIONS = 60  # of one unit; a guard for adversarial input, counted so that it cuts alike everywhere
+
+Progress = Callable[[int, int], None]
+
+
+class Solver:
+    """One analysis. `evaluations` counts body evaluations, the unit of work."""
+
+    def __init__(self, program: Program) -> None:
+        self.kernel = Kernel(program)
+        self.units: list[Definition] = [
+            d for m in program.repository for d in m.definitions if d.kind in UNIT_KINDS
+        ]
+        self._by_order = {u.order: u for u in self.units}
+        self._counts: dict[int, int] = {}
+        self.evaluations = 0
+        self.kernel.classes.stored_attributes = find_stored_attributes(program)
+
+    def solve(self) -> Recorder:
+        """Runs all strata and returns what the resolution pass recorded."""
+        for unit in self.units:
+            self.kernel.heap.queue(unit.order)
+        self._run()
+        for _ in range(ORACLE_ROUNDS):
+            if not answer_open_parameters(self.kernel, self.units):
+                break
+            self._run()
+        return self.resolve()
+
+    def _run(self) -> None:
+        while True:
+            order = self.kernel.heap.next_unit()
+            if order is None:
+                return
+            count = self._counts.get(order, 0)
+            if count < MAX_EVALUATIONS:
+                self._counts[order] = count + 1
+                self.evaluations += 1
+                evaluate_unit(self.kernel, self._by_order[order], None)
+
+    def resolve(self) -> Recorder:
+        """The resolution pass: each body once, over frozen cells."""
+        recorder = Recorder()
+        for unit in self.units:
+            evaluate_unit(self.kernel, unit, recorder)
+        return recorder
+
+
+def evaluate_unit(kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
+    """Evaluates one body: its parameters in, its results and names out into their cells."""
+    frame = Frame(kernel, unit, recorder)
+    if unit.is_function:
+        _bind_parameters(frame)
+    run_block(frame, unit.facts.body)
+    if recorder is not None or unit.is_function:
+        return
+    if unit.kind is SymbolKind.MODULE:
+        for name, values in frame.env.items():
+            if "." not in name:
+                frame.write(("global", unit.module.module_id, name), values)
+    else:
+        _write_class(frame)
+
+
+def _write_class(frame: Frame) -> None:
+    """A class body's names become class attributes; an Enum's values its members."""
+    kernel = frame.kernel
+    unit = frame.unit
+    is_enum = kernel.classes.is_subclass(unit.id, "~enum:Enum")
+    for name, values in frame.env.items():
+        if "." in name:
+            continue
+        if is_enum and not name.startswith("_") and not any(isinstance(v, FunctionValue) for v in values):
+            values = frozenset({kernel.make.instance(unit.id, Grip.EXACT)})
+        frame.write(("cattr", unit.id, name), values)
+
+
+def _bind_parameters(frame: Frame) -> None:
+    unit = frame.unit
+    receiver = frame.kernel.first_parameter(unit)
+    for parameter in unit.facts.parameters:
+        if parameter.name == receiver:
+            values = frame.kernel.self_values(unit)
+            receiver = None
+        else:
+            values = parameter_values(frame, parameter)
+        frame.env[parameter.name] = values
+        if unit.children:
+            frame.write(("closure", unit.id, parameter.name), values)
+
+
+def parameter_values(frame: Frame, parameter: ir.Parameter) -> ValueSet:
+    """What a parameter can hold: its declaration where that says enough, joined with what callers pass where not."""
+    kernel = frame.kernel
+    unit = frame.unit
+    if parameter.kind in ("star", "doublestar"):
+        found = star_value(frame, unit, parameter)
+        if parameter.annotation is not None:
+            declared = kernel.annotations.read(parameter.annotation, unit.parent or unit, unit)
+            if not kernel.is_weak(declared):
+                site = next(v.site for v in found if isinstance(v, Instance))
+                assert site is not None
+                index = 0 if parameter.kind == "star" else 1
+                frame.write(("arg", site, index), declared)
+        return found
+    declared = NOTHING
+    if parameter.annotation is not None:
+        declared = kernel.annotations.read(parameter.annotation, unit.parent or unit, unit)
+        if not kernel.is_weak(declared):
+            return declared
+    passed = frame.read(parameter_cell(unit, parameter))
+    told: set[Value] = {v for v in declared if not isinstance(v, SpecialForm)}
+    return frozenset(told) | passed
+
+
+def find_stored_attributes(program: Program) -> dict[str, frozenset[str]]:
+    """By class id, the attributes that its methods store on their first parameter, by text."""
+    from contextc.model.traverse import iter_nodes
+
+    found: dict[str, set[str]] = {}
+    for module in program.repository:
+        for definition in module.definitions:
+            owner = definition.enclosing_class()
+            if owner is None or not definition.is_function or not definition.facts.parameters:
+                continue
+            receiver = definition.facts.parameters[0].name
+            names = found.setdefault(owner.id, set())
+            for node in iter_nodes(*definition.facts.body):
+                for target in _targets(node):
+                    if isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+                        if target.value.id == receiver:
+                            names.add(target.attr)
+    return {cls: frozenset(names) for cls, names in found.items()}
+
+
+def _targets(node: object) -> list[ir.Expr]:
+    """Assignment targets of a statement, tuples opened."""
+    if isinstance(node, ir.Assign):
+        roots = list(node.targets)
+    elif isinstance(node, (ir.AnnotatedAssign, ir.AugmentedAssign, ir.For)):
+        roots = [node.target]
+    elif isinstance(node, ir.WithItem) and node.target is not None:
+        roots = [node.target]
+    else:
+        return []
+    found: list[ir.Expr] = []
+    while roots:
+        target = roots.pop()
+        if isinstance(target, (ir.TupleExpr, ir.ListExpr)):
+            roots.extend(target.items)
+        elif isinstance(target, ir.Starred):
+            roots.append(target.value)
+        else:
+            found.append(target)
+    return found

@@ -1,0 +1,215 @@
+"""Type variables solved per call, and what containers hold.
+
+In: declared values with type variables, and actual values. Out: a mapping that makes the declaration true:
+`solve({list[T]}, {list of User})` puts `User` under T. Elements of a container made in the repository live in cells of
+its allocation site; those of a declared one in its type arguments.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitute
+from contextc.analyzer.inference.classes import TYPE
+from contextc.analyzer.inference.kernel import Frame
+from contextc.model.value import (
+    NOTHING,
+    BoundMethod,
+    CallableType,
+    ClassObject,
+    FunctionValue,
+    Instance,
+    Literal,
+    SpecialForm,
+    Text,
+    TypeVariable,
+    Value,
+    ValueSet,
+)
+
+_ITERATION = frozenset(
+    {
+        "~typing:Iterable", "~typing:Iterator", "~typing:Collection", "~typing:Sequence", "~typing:Container",
+        "~typing:AsyncIterable", "~typing:AsyncIterator", "~typing:Reversible", "~_typeshed:SupportsIter",
+        "~_typeshed:SupportsNext",
+    }
+)  # fmt: skip
+MAX_TUPLE = 8
+
+
+def own_arguments(frame: Frame, value: Instance) -> tuple[ValueSet, ...]:
+    """An instance's type arguments for its own class's variables, from its annotation or its cells."""
+    kernel = frame.kernel
+    if value.cls == TUPLE:
+        if value.site == HOMOGENEOUS:
+            return value.args
+        if value.site is None:
+            return (frozenset().union(*value.args),) if value.args else ()
+        return (frame.read(("arg", value.site, 0)),)
+    if value.site is None or value.args:
+        return value.args
+    count = len(kernel.annotations.type_parameters(value.cls))
+    return tuple(frame.read(("arg", value.site, i)) for i in range(count))
+
+
+def mapping_for(frame: Frame, value: Instance, base: str) -> dict[str, ValueSet]:
+    """Values of the type variables of `base`, a class above the instance's own."""
+    kernel = frame.kernel
+    annotations = kernel.annotations
+    if not kernel.classes.is_known(value.cls):
+        return {}
+    own = own_arguments(frame, value)
+    mine = dict(zip(annotations.type_parameters(value.cls), own))
+    if base == value.cls:
+        return mine
+    view = annotations.view(value.cls, base)
+    if view is None:
+        return {}
+    filled = [substitute(annotations, v, mine, keep=False) for v in view]
+    return dict(zip(annotations.type_parameters(base), filled))
+
+
+def tuple_items(frame: Frame, value: Instance) -> list[ValueSet] | None:
+    """Values per index of a tuple of known length (a list display counts while only its display is known)."""
+    if value.cls == TUPLE and value.site is None and value.args:
+        return list(value.args)
+    if value.site is not None and value.site != HOMOGENEOUS:
+        length = _display_length(value.site)
+        if length is not None and value.cls == TUPLE:
+            return [frame.read(("index", value.site, i)) for i in range(length)]
+    return None
+
+
+def _display_length(site: str) -> int | None:
+    _, mark, length = site.rpartition("#")
+    return int(length) if mark and length.isdigit() else None
+
+
+def element_values(frame: Frame, values: ValueSet) -> ValueSet:
+    """What iterating over each value yields, without recording calls (see implicit_calls for those)."""
+    found: set[Value] = set()
+    for value in values:
+        if isinstance(value, Instance):
+            found |= _instance_elements(frame, value)
+        elif isinstance(value, (Literal, Text)):
+            found.add(frame.kernel.builtin("str"))
+    return frozenset(found)
+
+
+def _instance_elements(frame: Frame, value: Instance) -> ValueSet:
+    kernel = frame.kernel
+    if not kernel.classes.is_known(value.cls):
+        return NOTHING
+    if value.cls in ("~builtins:str", "~builtins:bytes"):
+        return frozenset({kernel.builtin(value.cls.partition(":")[2])})
+    for base in kernel.classes.mro(value.cls):
+        if base in ("~typing:Iterable", "~typing:AsyncIterable"):
+            arguments = mapping_for(frame, value, base)
+            return next(iter(arguments.values()), NOTHING)
+    return NOTHING
+
+
+# ------------------------------------------------------------------------------------------------------ solving
+
+
+def solve(frame: Frame, pattern: ValueSet, actual: ValueSet, solution: dict[str, ValueSet], depth: int = 4) -> None:
+    """Adds to `solution` what each type variable in `pattern` must be for `actual` to fit."""
+    if depth <= 0 or not actual:
+        return
+    named = {v.cls for v in pattern if isinstance(v, Instance)}
+    for part in pattern:
+        if isinstance(part, TypeVariable):
+            rest = frozenset(v for v in actual if not (isinstance(v, Instance) and v.cls in named))
+            solution[part.key] = solution.get(part.key, NOTHING) | rest
+        elif isinstance(part, Instance) and part.args:
+            _solve_instance(frame, part, actual, solution, depth)
+        elif isinstance(part, CallableType):
+            _solve_callable(frame, part, actual, solution, depth)
+
+
+def _solve_instance(
+    frame: Frame, part: Instance, actual: ValueSet, solution: dict[str, ValueSet], depth: int
+) -> None:
+    kernel = frame.kernel
+    if part.cls == TYPE:
+        classes = (v for v in actual if isinstance(v, ClassObject))
+        made = frozenset(kernel.make.instance(v.cls, v.grip, v.args) for v in classes)
+        solve(frame, part.args[0], made, solution, depth - 1)
+        return
+    for value in actual:
+        if isinstance(value, (Literal, Text)):
+            value = kernel.builtin("str" if isinstance(value, Text) else value.type)
+        if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
+            continue
+        if kernel.classes.is_subclass(value.cls, part.cls):
+            items = tuple_items(frame, value) if part.cls == TUPLE else None
+            if items is not None and part.site is None and len(part.args) == len(items):
+                for declared, given in zip(part.args, items):
+                    solve(frame, declared, given, solution, depth - 1)
+                continue
+            mapping = mapping_for(frame, value, part.cls)
+            for declared, given in zip(part.args, mapping.values()):
+                solve(frame, declared, given, solution, depth - 1)
+        elif part.cls in _ITERATION:
+            from contextc.analyzer.inference.implicit_calls import iterate
+
+            solve(frame, part.args[0], iterate(frame, frozenset({value}), -1), solution, depth - 1)
+        elif part.cls == "~typing:Mapping" or kernel.classes.info(part.cls).is_protocol:
+            _solve_protocol(frame, part, value, solution, depth)
+
+
+def _solve_protocol(
+    frame: Frame, part: Instance, value: Instance, solution: dict[str, ValueSet], depth: int
+) -> None:
+    """A protocol with one method of the value's own class: its declared result against the actual one."""
+    from contextc.analyzer.inference.attributes import read_attribute
+    from contextc.analyzer.inference.binding import Arguments
+    from contextc.analyzer.inference.calls import call_value
+
+    kernel = frame.kernel
+    members = [c for c in kernel.definition(part.cls).children if c.is_function and c.facts.returns is not None]
+    keys = kernel.annotations.type_parameters(part.cls)
+    for member in members[:3]:
+        assert member.facts.returns is not None and member.parent is not None
+        declared = kernel.annotations.read(member.facts.returns, member.parent, member)
+        inner: dict[str, ValueSet] = {}
+        for method in read_attribute(frame, value, member.name, -1):
+            if isinstance(method, (BoundMethod, FunctionValue)):
+                result = call_value(frame, method, Arguments((), ()), -1, None)
+                solve(frame, declared, result, inner, depth - 2)
+        for key, pattern in zip(keys, part.args):
+            solve(frame, pattern, inner.get(key, NOTHING), solution, depth - 2)
+
+
+def _solve_callable(
+    frame: Frame, part: CallableType, actual: ValueSet, solution: dict[str, ValueSet], depth: int
+) -> None:
+    from contextc.analyzer.inference.binding import Arguments
+    from contextc.analyzer.inference.calls import call_value
+
+    for value in actual:
+        if isinstance(value, (FunctionValue, BoundMethod, ClassObject, CallableType)):
+            given = tuple(("", p) for p in part.params or ())
+            filled = tuple((s, _known(frame, p, solution)) for s, p in given)
+            result = call_value(frame, value, Arguments(filled, ()), -1, None)
+            solve(frame, part.returns, result, solution, depth - 1)
+
+
+def _known(frame: Frame, values: ValueSet, solution: dict[str, ValueSet]) -> ValueSet:
+    found = substitute(frame.kernel.annotations, values, solution, keep=True)
+    return frozenset(v for v in found if not isinstance(v, (TypeVariable, SpecialForm)))
+
+
+def dict_item(frame: Frame, value: Instance, key: ValueSet, depth: int = 3) -> ValueSet:
+    """`value[key]` for a dict made in the repository: literal keys have cells of their own."""
+    site = value.site
+    assert site is not None
+    if not key or not all(isinstance(k, Literal) for k in key):
+        return frame.read(("arg", site, 1))
+    found = set(frame.read(("anykey", site)))
+    for item in key:
+        if isinstance(item, Literal):
+            found |= frame.read(("key", site, item.value))
+    if depth:
+        for spread in frame.read(("spread", site)):
+            if isinstance(spread, Instance) and spread.site is not None and spread is not value:
+                found |= dict_item(frame, spread, key, depth - 1)
+    return frozenset(found)

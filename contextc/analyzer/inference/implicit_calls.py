@@ -1,0 +1,323 @@
+"""Calls without parentheses: operators, iteration, `with`, subscripts, conversions.
+
+In: values and an operation. Out: its result; where a method of the repository runs, an implicit outcome is recorded at
+the operation's node. `a + b` runs `A.__add__`, and `B.__radd__` where the left side has none.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE
+from contextc.analyzer.inference.attributes import implicit_outcome, read_attribute
+from contextc.analyzer.inference.binding import Arguments
+from contextc.analyzer.inference.calls import call_value
+from contextc.analyzer.inference.generics import dict_item, element_values, tuple_items
+from contextc.analyzer.inference.kernel import Frame
+from contextc.model.edge import EdgeKind, Reason, Rule
+from contextc.model.value import (
+    NOTHING,
+    ClassObject,
+    External,
+    Instance,
+    Literal,
+    Open,
+    Possible,
+    SpecialForm,
+    Text,
+    TypeVariable,
+    Value,
+    ValueSet,
+)
+
+BINARY = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow",
+    "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor",
+}  # fmt: skip
+COMPARISON = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__", "__eq__": "__eq__"}
+_SIMPLE = frozenset({"~builtins:int", "~builtins:float", "~builtins:str", "~builtins:bytes", "~builtins:bool"})
+
+
+def call_method(
+    frame: Frame, value: Value, name: str, args: tuple[ValueSet, ...], at: int, rule: Rule
+) -> ValueSet:
+    """Runs a special method of the value's class, recorded at node `at`; nothing where the class has none."""
+    if isinstance(value, Possible):
+        value = value.value
+    if isinstance(value, (Open, External, SpecialForm)):
+        return frozenset({value}) if not isinstance(value, External) else NOTHING
+    methods = read_attribute(frame, value, name, -1)
+    if not methods:
+        return NOTHING
+    outcome = implicit_outcome(frame, at, name)
+    arguments = Arguments(tuple(("", a) for a in args), ())
+    found: set[Value] = set()
+    for method in methods:
+        if not isinstance(method, (Instance, External)) or name == "__call__":
+            found |= call_value(frame, method, arguments, at, outcome, (EdgeKind.DUNDER, rule))
+    return frozenset(found)
+
+
+def has_own_method(frame: Frame, value: Value, name: str) -> bool:
+    """Whether a repository class gives the value this method."""
+    classes = frame.kernel.classes
+    if not isinstance(value, Instance) or not classes.is_known(value.cls):
+        return False
+    owner = classes.owner(value.cls, name)
+    return owner is not None and classes.in_repository(owner)
+
+
+def iterate(frame: Frame, values: ValueSet, at: int) -> ValueSet:
+    """What a `for` loop over the values binds."""
+    found: set[Value] = set()
+    for value in values:
+        if isinstance(value, Possible):
+            value = value.value
+        if isinstance(value, (Open, SpecialForm, External)):
+            found |= _open_element(frame, value)
+        elif has_own_method(frame, value, "__iter__"):
+            iterators = call_method(frame, value, "__iter__", (), at, Rule.ITERATION)
+            found |= _advance(frame, iterators, at, value)
+        elif has_own_method(frame, value, "__getitem__") and not element_values(frame, frozenset({value})):
+            index = frozenset({frame.kernel.builtin("int")})
+            found |= call_method(frame, value, "__getitem__", (index,), at, Rule.ITERATION)
+        elif isinstance(value, TypeVariable):
+            found |= iterate(frame, value.bound, at)
+        elif isinstance(value, ClassObject):
+            found |= _iterate_class(frame, value, at)
+        else:
+            found |= element_values(frame, frozenset({value}))
+    return frozenset(found)
+
+
+def _open_element(frame: Frame, value: Value) -> ValueSet:
+    if isinstance(value, External):
+        return frozenset({frame.kernel.make.external(f"{value.name}.__iter__()")})
+    if isinstance(value, Open):
+        return frozenset({value})
+    return frame.kernel.open(Reason.EXTERNAL_VALUE)
+
+
+def _advance(frame: Frame, iterators: ValueSet, at: int, maker: Value) -> ValueSet:
+    found: set[Value] = set()
+    for iterator in iterators:
+        if has_own_method(frame, iterator, "__next__"):
+            found |= call_method(frame, iterator, "__next__", (), at, Rule.ITERATION)
+        elif iterator is not maker:
+            found |= element_values(frame, frozenset({iterator}))
+            if isinstance(iterator, Open):
+                found.add(iterator)
+    return frozenset(found)
+
+
+def _iterate_class(frame: Frame, value: ClassObject, at: int) -> ValueSet:
+    """Iterating over an Enum class gives its members; over another class what its metaclass says."""
+    kernel = frame.kernel
+    if kernel.classes.is_known(value.cls) and kernel.classes.is_subclass(value.cls, "~enum:Enum"):
+        return frozenset({kernel.make.instance(value.cls)})
+    meta = kernel.classes.info(value.cls).metaclass if kernel.classes.is_known(value.cls) else None
+    if meta is None:
+        return NOTHING
+    return iterate(frame, frozenset({kernel.make.instance(meta)}), at)
+
+
+def iterate_async(frame: Frame, values: ValueSet, at: int) -> ValueSet:
+    """What an `async for` over the values binds."""
+    found: set[Value] = set()
+    for value in values:
+        if has_own_method(frame, value, "__aiter__"):
+            for iterator in call_method(frame, value, "__aiter__", (), at, Rule.ITERATION):
+                if has_own_method(frame, iterator, "__anext__"):
+                    result = call_method(frame, iterator, "__anext__", (), at, Rule.ITERATION)
+                    found |= await_values(frame, result, at)
+                else:
+                    found |= element_values(frame, frozenset({iterator}))
+        elif isinstance(value, Open):
+            found.add(value)
+        else:
+            found |= element_values(frame, frozenset({value}))
+    return frozenset(found)
+
+
+def await_values(frame: Frame, values: ValueSet, at: int) -> ValueSet:
+    """What `await` gives."""
+    from contextc.analyzer.inference.generics import mapping_for
+
+    found: set[Value] = set()
+    for value in values:
+        if isinstance(value, Instance) and frame.kernel.classes.is_known(value.cls):
+            if has_own_method(frame, value, "__await__"):
+                found |= call_method(frame, value, "__await__", (), at, Rule.ITERATION)
+                continue
+            for base in ("~typing:Coroutine", "~typing:Awaitable"):
+                if frame.kernel.classes.is_subclass(value.cls, base):
+                    arguments = list(mapping_for(frame, value, base).values())
+                    found |= arguments[-1] if arguments else NOTHING
+                    break
+        elif isinstance(value, (Open, SpecialForm, External)):
+            found |= _open_element(frame, value)
+    return frozenset(found)
+
+
+def enter(frame: Frame, values: ValueSet, at: int, is_async: bool) -> ValueSet:
+    """What `with value as x` binds; `__exit__` is recorded too."""
+    names = ("__aenter__", "__aexit__") if is_async else ("__enter__", "__exit__")
+    found: set[Value] = set()
+    for value in values:
+        result = call_method(frame, value, names[0], (), at, Rule.CONTEXT_MANAGER)
+        nothing = (frame.kernel.none,) * 3
+        call_method(frame, value, names[1], nothing, at, Rule.CONTEXT_MANAGER)
+        if isinstance(value, External):
+            result = frozenset({frame.kernel.make.external(f"{value.name}.{names[0]}()")})
+        found |= await_values(frame, result, at) if is_async else result
+    return frozenset(found)
+
+
+# ------------------------------------------------------------------------------------------------------ subscripts
+
+
+def subscript(frame: Frame, values: ValueSet, key: ValueSet, is_slice: bool, at: int) -> ValueSet:
+    """`value[key]`."""
+    found: set[Value] = set()
+    for value in values:
+        found |= _subscript_one(frame, value, key, is_slice, at)
+    return frozenset(found)
+
+
+def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at: int) -> ValueSet:
+    kernel = frame.kernel
+    if isinstance(value, Possible):
+        value = value.value
+    if isinstance(value, ClassObject):
+        return frozenset({value})
+    if isinstance(value, (Literal, Text)):
+        return frozenset({kernel.builtin("str")})
+    if isinstance(value, (Open, SpecialForm)):
+        return _open_element(frame, value)
+    if isinstance(value, External):
+        return frozenset({kernel.make.external(f"{value.name}.__getitem__()")})
+    if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
+        return NOTHING
+    if has_own_method(frame, value, "__getitem__"):
+        return call_method(frame, value, "__getitem__", (key,), at, Rule.OPERATOR)
+    if is_slice and value.cls in (TUPLE, "~builtins:list"):
+        if value.cls == TUPLE and value.site is None:
+            return frozenset({kernel.make.instance(TUPLE, value.grip, (frozenset().union(*value.args),), HOMOGENEOUS)})
+        return frozenset({value})
+    items = tuple_items(frame, value)
+    if items is not None:
+        picked = [items[k.value] for k in key if _in_range(k, items)]  # type: ignore[union-attr, index]
+        return frozenset().union(*(picked or items))
+    if value.site is not None and kernel.classes.is_subclass(value.cls, "~builtins:dict"):
+        return dict_item(frame, value, key)
+    if value.cls in ("~builtins:list", TUPLE):
+        return element_values(frame, frozenset({value}))
+    return call_method(frame, value, "__getitem__", (key,), at, Rule.OPERATOR)
+
+
+def _in_range(key: Value, items: list[ValueSet]) -> bool:
+    return isinstance(key, Literal) and isinstance(key.value, int) and -len(items) <= key.value < len(items)
+
+
+def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: ValueSet, at: int) -> None:
+    """`value[key] = stored`."""
+    kernel = frame.kernel
+    for value in values:
+        if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
+            continue
+        if has_own_method(frame, value, "__setitem__"):
+            call_method(frame, value, "__setitem__", (key, stored), at, Rule.OPERATOR)
+            continue
+        if value.site is None:
+            continue
+        if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
+            frame.write(("arg", value.site, 0), key)
+            frame.write(("arg", value.site, 1), stored)
+            for item in key:
+                if isinstance(item, Literal):
+                    frame.write(("key", value.site, item.value), stored)
+                else:
+                    frame.write(("anykey", value.site), stored)
+        else:
+            frame.write(("arg", value.site, 0), stored)
+
+
+# ------------------------------------------------------------------------------------------------------ operators
+
+
+def binary(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int, in_place: bool = False) -> ValueSet:
+    """`left op right`, with the in-place form first for `op=`, and the reflected one for a left side without the
+    method (language reference 3.3.8)."""
+    name = BINARY[op]
+    found: set[Value] = set()
+    for value in left:
+        if isinstance(value, Instance) and value.cls not in _SIMPLE:
+            result = NOTHING
+            if in_place:
+                result = call_method(frame, value, f"__i{name}__", (right,), at, Rule.OPERATOR)
+            result = result or call_method(frame, value, f"__{name}__", (right,), at, Rule.OPERATOR)
+            found |= result
+        elif isinstance(value, (Instance, Literal, Text)):
+            found |= _simple(frame, value, right)
+        elif isinstance(value, (Open, SpecialForm)):
+            found |= _open_element(frame, value)
+        elif isinstance(value, External):
+            found.add(value)
+    for value in right:
+        if has_own_method(frame, value, f"__r{name}__"):
+            found |= call_method(frame, value, f"__r{name}__", (left,), at, Rule.OPERATOR)
+    return frozenset(found)
+
+
+def _simple(frame: Frame, value: Instance | Literal | Text, right: ValueSet) -> ValueSet:
+    """Arithmetic of builtin scalars without a look at the stubs: a float on the right wins, text stays text."""
+    kernel = frame.kernel
+    if isinstance(value, Text) or isinstance(value, Literal) and value.type == "str":
+        return frozenset({kernel.builtin("str")})
+    if any(isinstance(v, Instance) and v.cls == "~builtins:float" for v in right):
+        return frozenset({kernel.builtin("float")})
+    return frozenset({kernel.builtin(value.cls.partition(":")[2] if isinstance(value, Instance) else "int")})
+
+
+def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> ValueSet:
+    """A comparison; its result counts as bool unless a repository method says otherwise."""
+    found: set[Value] = set()
+    if op in ("in", "not in"):
+        for value in right:
+            if has_own_method(frame, value, "__contains__"):
+                call_method(frame, value, "__contains__", (left,), at, Rule.OPERATOR)
+            elif has_own_method(frame, value, "__iter__"):
+                iterate(frame, frozenset({value}), at)
+    elif op in COMPARISON:
+        name = COMPARISON[op]
+        for value in left:
+            if has_own_method(frame, value, name):
+                found |= call_method(frame, value, name, (right,), at, Rule.OPERATOR)
+            elif op == "!=" and has_own_method(frame, value, "__eq__"):
+                call_method(frame, value, "__eq__", (right,), at, Rule.OPERATOR)
+        for value in right:
+            reflected = REFLECTED.get(name)
+            if reflected and has_own_method(frame, value, reflected) and not _all_own(frame, left, name):
+                found |= call_method(frame, value, reflected, (left,), at, Rule.OPERATOR)
+    return frozenset(found) or frozenset({frame.kernel.builtin("bool")})
+
+
+def _all_own(frame: Frame, values: ValueSet, name: str) -> bool:
+    return bool(values) and all(has_own_method(frame, v, name) for v in values)
+
+
+def test_truth(frame: Frame, values: ValueSet, at: int) -> None:
+    """A condition: `__bool__`, else `__len__`."""
+    for value in values:
+        for name in ("__bool__", "__len__"):
+            if has_own_method(frame, value, name):
+                call_method(frame, value, name, (), at, Rule.CONVERSION)
+                break
+
+
+def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int) -> None:
+    """A conversion such as `str(x)`: the first of `names` that the repository defines runs."""
+    for value in values:
+        for name in names:
+            if has_own_method(frame, value, name):
+                call_method(frame, value, name, (), at, Rule.CONVERSION)
+                break

@@ -1,0 +1,266 @@
+"""Library functions whose meaning no stub can say: decorators of the standard library, getattr, partial, super.
+
+In: a call's arguments. Out: its result, or None to go by the stub. Two closed tables: `LIBRARY` by a function's id,
+`CONSTRUCTORS` by a class's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from contextc.analyzer.inference import dynamic
+from contextc.analyzer.inference.attributes import store_attribute
+from contextc.analyzer.inference.binding import Arguments
+from contextc.analyzer.inference.calls import CallContext, call_value
+from contextc.analyzer.inference.generics import element_values
+from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate
+from contextc.analyzer.inference.kernel import Frame
+from contextc.model.edge import Reason, Rule
+from contextc.model.value import (
+    NOTHING,
+    BoundMethod,
+    ClassObject,
+    FunctionValue,
+    Grip,
+    Instance,
+    Intrinsic,
+    Literal,
+    PropertyObject,
+    Value,
+    ValueSet,
+    Wrapper,
+)
+
+Model = Callable[[Frame, "Value | None", Arguments, CallContext], "ValueSet | None"]
+
+
+def _argument(args: Arguments, index: int, keyword: str = "") -> ValueSet:
+    for name, values in args.keywords:
+        if keyword and name == keyword:
+            return values
+    return args.positional[index][1] if index < len(args.positional) else NOTHING
+
+
+def _functions(values: ValueSet) -> list[FunctionValue]:
+    found = []
+    for value in values:
+        inner = value.function if isinstance(value, Wrapper) else value
+        if isinstance(inner, FunctionValue):
+            found.append(inner)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ decorators
+
+
+def _identity(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    return _argument(args, 0) or None
+
+
+def _decorator_or_factory(
+    frame: Frame, receiver: Value | None, args: Arguments, context: CallContext
+) -> ValueSet | None:
+    """`@lru_cache` and `@lru_cache(maxsize=1)`: what is decorated stays itself."""
+    given = _argument(args, 0)
+    if any(isinstance(v, (FunctionValue, ClassObject, BoundMethod)) for v in given):
+        return given
+    return frozenset({frame.kernel.make.intrinsic("identity")})
+
+
+def _wraps(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    return frozenset({frame.kernel.make.intrinsic("identity")})
+
+
+def _context_manager(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    make = frame.kernel.make
+    return frozenset(make.function(f.symbol, f.inner, "contextmanager") for f in _functions(_argument(args, 0)))
+
+
+def _single_dispatch(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    return _argument(args, 0) or None
+
+
+def _property(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    make = frame.kernel.make
+    getters: list[FunctionValue | None] = list(_functions(_argument(args, 0, "fget"))) or [None]
+    setters = _functions(_argument(args, 1, "fset"))
+    deleters = _functions(_argument(args, 2, "fdel"))
+    setter = setters[0] if setters else None
+    deleter = deleters[0] if deleters else None
+    if getters == [None] and setter is None:
+        return NOTHING
+    return frozenset(make.property(g, setter, deleter) for g in getters)
+
+
+def _cached_property(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    make = frame.kernel.make
+    return frozenset(make.property(f, None, None, True) for f in _functions(_argument(args, 0)))
+
+
+def _static_method(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    return frozenset(frame.kernel.make.wrapper("staticmethod", v) for v in _argument(args, 0))
+
+
+def _class_method(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    return frozenset(frame.kernel.make.wrapper("classmethod", v) for v in _argument(args, 0))
+
+
+# ------------------------------------------------------------------------------------------------------ objects
+
+
+def _super(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    return dynamic.super_values(frame, args)
+
+
+def _type(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    """`type(x)` is x's class; `type(name, bases, dict)` makes one that no text shows."""
+    make = frame.kernel.make
+    if len(args.positional) != 1:
+        return frame.kernel.open(Reason.DYNAMIC_CODE)
+    found: set[Value] = set()
+    for value in args.positional[0][1]:
+        if isinstance(value, Instance):
+            found.add(make.class_object(value.cls, value.grip))
+        elif isinstance(value, Literal):
+            found.add(make.class_object(f"~builtins:{value.type}"))
+    return frozenset(found) or frame.kernel.open(Reason.UNTYPED_RECEIVER)
+
+
+def _partial(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    make = frame.kernel.make
+    bound = tuple(values for mark, values in args.positional[1:] if not mark)
+    keywords = tuple((name, values) for name, values in args.keywords if name is not None)
+    return frozenset(make.partial(f, bound, keywords) for f in _argument(args, 0))
+
+
+def _method_type(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    make = frame.kernel.make
+    return frozenset(
+        make.bound(instance, function)
+        for function in _functions(_argument(args, 0))
+        for instance in _argument(args, 1)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ dynamic
+
+
+def _getattr(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    return dynamic.get_attribute(
+        frame, _argument(args, 0), _argument(args, 1), _argument(args, 2), context.at
+    )
+
+
+def _setattr(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    for name in _argument(args, 1):
+        if isinstance(name, Literal) and isinstance(name.value, str):
+            store_attribute(frame, _argument(args, 0), name.value, _argument(args, 2), context.at, False)
+    return frame.kernel.none
+
+
+def _import_module(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    found, unknown = dynamic.import_modules(
+        frame, _argument(args, 0, "name"), _argument(args, 1, "package"), context.at
+    )
+    if unknown:
+        if context.outcome is not None:
+            context.outcome.reasons.add(Reason.DYNAMIC_IMPORT)
+        return found | frame.kernel.open(Reason.DYNAMIC_IMPORT)
+    return found
+
+
+def _run_code(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    if context.outcome is not None:
+        context.outcome.reasons.add(Reason.DYNAMIC_CODE)
+    return frame.kernel.open(Reason.DYNAMIC_CODE)
+
+
+def _namespace(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    """`globals()`, `locals()`, `vars()`: whatever is looked up there is named at run time."""
+    return frame.kernel.open(Reason.DYNAMIC_CODE)
+
+
+def _iter(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    values = _argument(args, 0)
+    if len(args.positional) != 1:
+        return None
+    own = frozenset(v for v in values if has_own_method(frame, v, "__iter__"))
+    found: set[Value] = set()
+    for value in own:
+        found |= call_method(frame, value, "__iter__", (), context.at, Rule.ITERATION)
+    cls = frame.kernel.library_class("typing", "Iterator")
+    rest = iterate(frame, values - own, -1)
+    if rest and cls is not None:
+        found.add(frame.kernel.make.instance(cls, Grip.EXACT, (rest,)))
+    return frozenset(found)
+
+
+def _next(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    found: set[Value] = set(_argument(args, 1))
+    for value in _argument(args, 0):
+        if has_own_method(frame, value, "__next__"):
+            found |= call_method(frame, value, "__next__", (), context.at, Rule.ITERATION)
+        else:
+            found |= element_values(frame, frozenset({value}))
+    return frozenset(found)
+
+
+LIBRARY: dict[str, Model] = {
+    "~builtins:getattr": _getattr, "~builtins:setattr": _setattr, "~importlib:import_module": _import_module,
+    "~builtins:__import__": _import_module, "~builtins:eval": _run_code, "~builtins:exec": _run_code,
+    "~builtins:globals": _namespace, "~builtins:locals": _namespace, "~builtins:vars": _namespace,
+    "~builtins:iter": _iter, "~builtins:next": _next, "~functools:wraps": _wraps,
+    "~functools:update_wrapper": _identity, "~functools:lru_cache": _decorator_or_factory,
+    "~functools:cache": _identity, "~functools:singledispatch": _single_dispatch,
+    "~functools:total_ordering": _identity, "~contextlib:contextmanager": _context_manager,
+    "~contextlib:asynccontextmanager": _context_manager, "~dataclasses:dataclass": _decorator_or_factory,
+    "~abc:abstractmethod": _identity, "~atexit:register": _identity, "~enum:unique": _identity,
+    "~importlib.__init__:import_module": _import_module,
+}  # fmt: skip
+CONSTRUCTORS: dict[str, Model] = {
+    "~builtins:super": _super, "~builtins:property": _property, "~builtins:staticmethod": _static_method,
+    "~builtins:classmethod": _class_method, "~builtins:type": _type, "~functools:partial": _partial,
+    "~functools:partialmethod": _partial, "~functools:cached_property": _cached_property,
+    "~types:MethodType": _method_type, "~abc:abstractproperty": _property,
+}  # fmt: skip
+
+
+def call_intrinsic(frame: Frame, callee: Intrinsic, args: Arguments, context: CallContext) -> ValueSet:
+    """Calls an operation that inference made itself."""
+    make = frame.kernel.make
+    owner = callee.owner
+    if context.outcome is not None:
+        context.outcome.others += 1
+    if callee.name == "identity":
+        return _argument(args, 0)
+    if isinstance(owner, PropertyObject):
+        found: set[Value] = set()
+        for function in _functions(_argument(args, 0)):
+            if callee.name == "property.setter":
+                found.add(make.property(owner.getter, function, owner.deleter, owner.cached))
+            elif callee.name == "property.deleter":
+                found.add(make.property(owner.getter, owner.setter, function, owner.cached))
+            elif callee.name == "property.getter":
+                found.add(make.property(function, owner.setter, owner.deleter, owner.cached))
+        return frozenset(found)
+    if isinstance(owner, (FunctionValue, BoundMethod)):
+        return _function_attribute(frame, callee, owner, args, context)
+    return NOTHING
+
+
+def _function_attribute(
+    frame: Frame, callee: Intrinsic, owner: FunctionValue | BoundMethod, args: Arguments, context: CallContext
+) -> ValueSet:
+    """A method of a function object: `f.register(cls)(g)`, `f.__get__(obj)`, `f.__call__()`."""
+    name = callee.name.partition(".")[2]
+    if name == "__call__":
+        return call_value(frame, owner, args, context.at, context.outcome, context.how)
+    if name == "__get__" and isinstance(owner, FunctionValue):
+        return frozenset(frame.kernel.make.bound(v, owner) for v in _argument(args, 0))
+    if name == "register":
+        given = [v for _, values in args.positional for v in values if isinstance(v, FunctionValue)]
+        return frozenset(given) if given else frozenset({frame.kernel.make.intrinsic("identity")})
+    if context.outcome is not None:
+        context.outcome.soft.add(Reason.MISSING_ATTRIBUTE)
+        context.outcome.others -= 1
+    return frame.kernel.open(Reason.EXTERNAL_VALUE)

@@ -1,0 +1,275 @@
+"""The services every evaluation step shares, and the frame in which one body is evaluated.
+
+`Kernel` holds the program, its static tables and the heap; `Frame` one unit's local variables and, in the resolution
+pass, the recorder. Functions of this room take the frame first.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.annotations import Annotations
+from contextc.analyzer.inference.classes import Classes
+from contextc.analyzer.inference.heap import CellKey, Heap
+from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
+from contextc.analyzer.inference.recorder import Recorder
+from contextc.analyzer.inference.statics import (
+    Assigned,
+    ExternalName,
+    Resolved,
+    Special,
+    Statics,
+)
+from contextc.model import ir
+from contextc.model.edge import Reason
+from contextc.model.facts import SymbolKind
+from contextc.model.value import (
+    NOTHING,
+    CallableType,
+    ClassObject,
+    External,
+    FunctionValue,
+    Grip,
+    Instance,
+    Open,
+    SpecialForm,
+    TypeVariable,
+    Value,
+    ValueSet,
+)
+
+STATIC_DECORATORS = frozenset({"staticmethod", "classmethod"})
+IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+
+
+class Kernel:
+    """Everything that is the same for all units of one analysis."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.statics = Statics(program)
+        self.classes = Classes(program, self.statics)
+        self.annotations = Annotations(program, self.statics, self.classes)
+        self.make = program.interner
+        self.heap = Heap(self.make)
+        self.any = self.annotations.any
+        self.none = self.annotations.none
+        self._stub_values: dict[tuple[str, str], ValueSet] = {}
+        self._decorated: dict[str, str] = {}
+        self.global_writers: set[tuple[str, str]] = set()
+
+    def open(self, reason: Reason) -> ValueSet:
+        """A set that only says that something unknown can stand here."""
+        return frozenset({self.make.open(reason)})
+
+    def definition(self, symbol: str) -> Definition:
+        """The definition of that id."""
+        return self.program.definitions[symbol]
+
+    # ---------------------------------------------------------------------------------------------- modules
+
+    def module_member(self, module: ModuleInfo, name: str, unit: int) -> ValueSet:
+        """Values of `module.name`."""
+        if module.in_repository:
+            found = self.heap.read(("global", module.module_id, name), unit)
+            if name not in self.statics.table(module.body).names:
+                submodule = self.program.find_module(f"{module.name}.{name}", module) if module.is_package else None
+                if submodule is not None:
+                    found |= {self.make.module(submodule.module_id)}
+            return found
+        key = (module.module_id, name)
+        done = self._stub_values.get(key)
+        if done is None:
+            resolved = self.statics.resolve_attribute(module, name)
+            done = frozenset().union(*(self.static_value(item) for item in resolved)) if resolved else NOTHING
+            self._stub_values[key] = done
+        return done
+
+    def static_value(self, item: Resolved) -> ValueSet:
+        """The value of something resolved by text alone, as an expression would see it."""
+        make = self.make
+        if isinstance(item, Definition):
+            if item.is_class:
+                return frozenset({make.class_object(item.id)})
+            return frozenset({make.function(item.id)})
+        if isinstance(item, ModuleInfo):
+            return frozenset({make.module(item.module_id)})
+        if isinstance(item, Special):
+            return frozenset({make.special(item.name)})
+        if isinstance(item, ExternalName):
+            return frozenset({make.external(item.name)})
+        if isinstance(item, Assigned):
+            return self._assigned_value(item)
+        return self.any
+
+    def _assigned_value(self, item: Assigned) -> ValueSet:
+        binding = item.binding
+        if binding.annotation is not None:
+            declared = self.annotations.read(binding.annotation, item.scope)
+            if not (declared <= self.any and binding.value is not None):
+                return declared
+        targets = self.statics.follow_alias(item)
+        if targets != (item,):
+            return frozenset().union(*(self.static_value(t) for t in targets if t != item))
+        if isinstance(binding.value, ir.Constant):
+            return self.constant(binding.value)
+        if isinstance(binding.value, ir.Subscript):
+            instances = self.annotations.read(binding.value, item.scope)
+            return self.annotations.classes_of(instances)
+        return self.any
+
+    def constant(self, expr: ir.Constant) -> ValueSet:
+        """The value of a literal constant."""
+        make = self.make
+        if expr.type == "None":
+            return self.none
+        if expr.type == "bool":
+            return frozenset({make.literal("bool", int(expr.value or 0))})
+        if expr.type in ("str", "int") and expr.value is not None and len(str(expr.value)) <= 80:
+            return frozenset({make.literal(expr.type, expr.value)})
+        if expr.type == "ellipsis":
+            return frozenset({make.instance("~types:EllipsisType")}) if self._has("~types:EllipsisType") else NOTHING
+        return frozenset({make.instance(f"~builtins:{expr.type}")})
+
+    def _has(self, symbol: str) -> bool:
+        return symbol in self.program.definitions
+
+    def builtin(self, name: str, args: tuple[ValueSet, ...] = (), site: str | None = None) -> Value:
+        """An exact instance of a builtin class."""
+        return self.make.instance(f"~builtins:{name}", Grip.EXACT, args, site)
+
+    def library_class(self, module: str, name: str) -> str | None:
+        """Id of a class of the standard library, its stub loaded; None where the target version lacks it."""
+        stub = self.program.find_stub(module)
+        if stub is None:
+            return None
+        for item in self.statics.resolve_member(stub, name):
+            if isinstance(item, Definition) and item.is_class:
+                return item.id
+        return None
+
+    # ---------------------------------------------------------------------------------------------- classification
+
+    def is_weak(self, values: ValueSet) -> bool:
+        """Whether a declaration says too little to stand alone: Any, object, callables, type variables, protocols."""
+        if not values:
+            return True
+        for value in values:
+            if isinstance(value, (SpecialForm, CallableType, TypeVariable, Open, External)):
+                return True
+            if isinstance(value, (Instance, ClassObject)):
+                if value.cls in ("~builtins:object", "~builtins:type"):
+                    return True
+                if self.classes.is_known(value.cls) and self.classes.info(value.cls).is_protocol:
+                    return True
+        return False
+
+    def method_kind(self, definition: Definition) -> str:
+        """How a function in a class body binds: "instance", "class", "static"; "" for a plain function."""
+        if definition.kind is not SymbolKind.METHOD:
+            return ""
+        kind = self._decorated.get(definition.id)
+        if kind is None:
+            kind = "class" if definition.name in IMPLICIT_CLASS_METHODS else "instance"
+            for decorator in definition.facts.decorators:
+                written = decorator.id if isinstance(decorator, ir.Name) else getattr(decorator, "attr", "")
+                if written == "staticmethod":
+                    kind = "static"
+                elif written in ("classmethod", "abstractclassmethod"):
+                    kind = "class"
+            self._decorated[definition.id] = kind
+        return kind
+
+    def first_parameter(self, definition: Definition) -> str | None:
+        """Name of a method's receiver parameter; None for plain functions and static methods."""
+        if self.method_kind(definition) not in ("instance", "class"):
+            return None
+        for parameter in definition.facts.parameters:
+            if parameter.kind in ("positional", "normal"):
+                return parameter.name
+        return None
+
+    def self_values(self, definition: Definition) -> ValueSet:
+        """What a method's first parameter stands for: the symbolic receiver of its class."""
+        owner = definition.enclosing_class()
+        assert owner is not None
+        if self.method_kind(definition) == "class" or self.classes.is_subclass(owner.id, "~builtins:type"):
+            if self.method_kind(definition) == "class":
+                return frozenset({self.make.class_object(owner.id, Grip.SELF)})
+        return frozenset({self.make.instance(owner.id, Grip.SELF)})
+
+    def settle(self, values: ValueSet) -> ValueSet:
+        """Values on their way into a cell that outlives the method: the symbolic receiver becomes a declared one."""
+        if not any(isinstance(v, (Instance, ClassObject)) and v.grip is Grip.SELF for v in values):
+            return values
+        found: set[Value] = set()
+        for value in values:
+            if isinstance(value, Instance) and value.grip is Grip.SELF:
+                found.add(self.make.instance(value.cls, Grip.DECLARED, value.args, value.site))
+            elif isinstance(value, ClassObject) and value.grip is Grip.SELF:
+                found.add(self.make.class_object(value.cls, Grip.DECLARED, value.args))
+            else:
+                found.add(value)
+        return frozenset(found)
+
+    def receive(self, values: ValueSet, receiver: Value) -> ValueSet:
+        """A method's result as its caller sees it: the symbolic receiver replaced by the actual one."""
+        if not any(isinstance(v, (Instance, ClassObject)) and v.grip is Grip.SELF for v in values):
+            return values
+        found: set[Value] = set()
+        for value in values:
+            if isinstance(value, (Instance, ClassObject)) and value.grip is Grip.SELF:
+                found.add(self._receive_one(value, receiver))
+            else:
+                found.add(value)
+        return frozenset(found)
+
+    def _receive_one(self, value: Instance | ClassObject, receiver: Value) -> Value:
+        if isinstance(receiver, (Instance, ClassObject)) and self.classes.is_known(receiver.cls):
+            if self.classes.is_subclass(receiver.cls, value.cls):
+                if isinstance(value, Instance):
+                    if isinstance(receiver, Instance):
+                        return receiver
+                    return self.make.instance(receiver.cls, receiver.grip, receiver.args)
+                return self.make.class_object(receiver.cls, receiver.grip)
+        if isinstance(value, Instance):
+            return self.make.instance(value.cls, Grip.DECLARED, value.args, value.site)
+        return self.make.class_object(value.cls, Grip.DECLARED)
+
+
+class Frame:
+    """One evaluation of one unit. `env` maps local names (and dotted paths known by flow) to values; `alive` is False on
+    a path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
+    loops; `quiet` keeps implicit calls from being recorded."""
+
+    __slots__ = ("alive", "depth", "env", "jumps", "kernel", "quiet", "recorder", "unit")
+
+    def __init__(self, kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
+        self.kernel = kernel
+        self.unit = unit
+        self.recorder = recorder
+        self.env: dict[str, ValueSet] = {}
+        self.alive = True
+        self.jumps: list[tuple[list[dict[str, ValueSet]], list[dict[str, ValueSet]]]] = []
+        self.depth = 0
+        self.quiet = False
+
+    @property
+    def order(self) -> int:
+        """The unit's place in the program: the reader that cells know."""
+        return self.unit.order
+
+    def read(self, key: CellKey) -> ValueSet:
+        """A cell's values, with the dependency noted."""
+        return self.kernel.heap.read(key, self.unit.order)
+
+    def write(self, key: CellKey, values: ValueSet) -> None:
+        """Joins values into a cell; nothing happens in the resolution pass, whose cells are frozen."""
+        if self.recorder is None and values:
+            self.kernel.heap.write(key, self.kernel.settle(values))
+
+    def site_key(self, at: int) -> str:
+        """The allocation site of a node of this unit."""
+        return f"{self.unit.id}@{at}"
+
+    def function_value(self, definition: Definition) -> FunctionValue:
+        """The plain function of a definition."""
+        return self.kernel.make.function(definition.id)

@@ -1,0 +1,69 @@
+"""What the resolution pass writes down: for each site the targets its values admit, and why it may be incomplete.
+
+In: calls as the evaluator meets them, over frozen cells. Out: one `Outcome` a site. Certainty is decided here, from the
+whole outcome, and nowhere else: one group of targets, nothing open, nothing external beside it is `certain`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from contextc.model.edge import Certainty, EdgeKind, Reason, Rule
+
+
+class Target(NamedTuple):
+    """A definition that a site can run. `group` ties together what one callee value runs (`__new__`, `__init__`)."""
+
+    callee: str
+    kind: EdgeKind
+    rule: Rule
+    group: str
+    possible: bool
+
+
+class Outcome:
+    """One site. `others` counts callee values outside the repository; `soft` reasons only matter without a target."""
+
+    __slots__ = ("detail", "others", "reasons", "registered", "soft", "targets")
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail
+        self.targets: set[Target] = set()
+        self.registered: set[Target] = set()
+        self.reasons: set[Reason] = set()
+        self.soft: set[Reason] = set()
+        self.others = 0
+
+    def certainty(self, target: Target) -> Certainty:
+        """How sure it is that this site runs `target`."""
+        if target.possible:
+            return Certainty.POSSIBLE
+        groups = {t.group for t in self.targets if not t.possible}
+        alone = len(groups) == 1 and not self.reasons and not self.others
+        return Certainty.CERTAIN if alone else Certainty.LIKELY
+
+    def open_reasons(self) -> list[Reason]:
+        """Why the targets may be incomplete, sorted; empty for a closed site."""
+        reasons = set(self.reasons)
+        if not self.others and not any(not t.possible for t in self.targets):
+            reasons |= self.soft
+        return sorted(reasons, key=lambda r: r.value)
+
+
+class Recorder:
+    """Outcomes of explicit call sites by (symbol id, ordinal), of implicit ones by (symbol id, ordinal, operation)."""
+
+    def __init__(self) -> None:
+        self.calls: dict[tuple[str, int], Outcome] = {}
+        self.implicit: dict[tuple[str, int, str], Outcome] = {}
+        self.relations: set[tuple[str, int, str, EdgeKind, Rule]] = set()
+
+    def open_call(self, unit: str, at: int, detail: str) -> Outcome:
+        """A fresh outcome for a call site; a later evaluation of the same site (a loop's next round) replaces it."""
+        outcome = self.calls[unit, at] = Outcome(detail)
+        return outcome
+
+    def open_implicit(self, unit: str, at: int, operation: str) -> Outcome:
+        """The same for an operator, protocol or attribute access."""
+        outcome = self.implicit[unit, at, operation] = Outcome(operation)
+        return outcome

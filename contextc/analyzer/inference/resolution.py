@@ -1,0 +1,161 @@
+"""From recorded outcomes to symbols, edges and unresolved sites (stratum 4's result as plain values).
+
+In: a solved program. Out: `Symbol`s of the repository, `Edge`s with certainty and rule, `Unresolved` sites, imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
+from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.recorder import Outcome, Recorder
+from contextc.analyzer.inference.relations import iter_relations
+from contextc.analyzer.inference.classes import has_decorator
+from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Rule, Site, Unresolved
+from contextc.model.facts import SymbolKind
+from contextc.model.symbol import Import, Symbol
+
+_OVERLOAD = frozenset({"overload"})
+
+
+class Resolved(NamedTuple):
+    """What inference says of a repository."""
+
+    symbols: tuple[Symbol, ...]
+    edges: tuple[Edge, ...]
+    unresolved: tuple[Unresolved, ...]
+    imports: tuple[Import, ...]
+    call_sites: int
+
+
+def resolve_program(solver: Solver) -> Resolved:
+    """Solves and writes everything down, sorted."""
+    recorder = solver.solve()
+    definitions = [d for m in solver.kernel.program.repository for d in m.definitions]
+    symbols = tuple(sorted((_symbol(solver, d) for d in definitions), key=lambda s: (s.path, s.span.start, s.id)))
+    edges: set[Edge] = set()
+    unresolved: set[Unresolved] = set()
+    seen: set[tuple[str, int]] = set()
+    for (unit, at), outcome in recorder.calls.items():
+        definition = solver.kernel.definition(unit)
+        seen.add((unit, at))
+        edges.update(_edges(solver, definition, at, outcome, explicit=True))
+        unresolved.update(_open_site(definition, at, outcome))
+    for (unit, at, _), outcome in recorder.implicit.items():
+        edges.update(_edges(solver, solver.kernel.definition(unit), at, outcome, explicit=False))
+    imports: set[Import] = set()
+    for relation in iter_relations(solver, recorder):
+        if isinstance(relation, Import):
+            imports.add(relation)
+        else:
+            edges.add(relation)
+    return Resolved(
+        symbols,
+        tuple(sorted(edges, key=_edge_key)),
+        tuple(sorted(unresolved, key=lambda u: (u.path, u.line, u.site or (0, 0, 0, 0), u.caller, u.reason, u.detail))),
+        tuple(sorted(imports, key=lambda i: (i.importer, i.line, i.name, i.target or ""))),
+        sum(d.facts.call_sites for d in definitions),
+    )
+
+
+def _edge_key(edge: Edge) -> tuple[object, ...]:
+    return (
+        edge.path, edge.line, edge.site or (0, 0, 0, 0), edge.caller, edge.callee, edge.kind.value,
+        edge.certainty.value, edge.rule.value,
+    )  # fmt: skip
+
+
+def _symbol(solver: Solver, definition: Definition) -> Symbol:
+    facts = definition.facts
+    module = definition.module
+    start = module.position(facts.span.start)
+    end = module.position(max(facts.span.start, facts.span.end - 1))
+    name = facts.name
+    return Symbol(
+        definition.id,
+        module.path,
+        facts.qualname,
+        facts.kind,
+        start.line,
+        start.col,
+        end.line,
+        definition.parent.id if definition.parent is not None else None,
+        facts.span,
+        facts.header,
+        facts.docstring,
+        facts.body_start,
+        not name.startswith("_") or (name.startswith("__") and name.endswith("__")),
+        has_decorator(solver.kernel.statics, definition, _OVERLOAD),
+        is_test_path(module.path),
+    )
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file is a test by pytest's default patterns or its folder's name."""
+    *folders, name = path.split("/")
+    if any(f in ("tests", "test", "testing_tests") for f in folders):
+        return True
+    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+
+
+def site_of(definition: Definition, at: int) -> Site:
+    """Line and column span of a node."""
+    span = definition.span(at)
+    start = definition.module.position(span.start)
+    end = definition.module.position(span.end)
+    return (start.line, start.col, end.line, end.col)
+
+
+def caller_of(definition: Definition) -> Definition:
+    """The symbol that a unit's calls are attributed to: itself."""
+    return definition if definition.kind in UNIT_KINDS else definition.scope()
+
+
+def _edges(
+    solver: Solver, unit: Definition, at: int, outcome: Outcome, *, explicit: bool
+) -> Iterator[Edge]:
+    site = site_of(unit, at)
+    caller = caller_of(unit)
+    for target in outcome.targets:
+        callee = solver.kernel.definition(target.callee)
+        if not callee.module.in_repository:
+            continue
+        kind = target.kind
+        certainty = outcome.certainty(target)
+        if kind is EdgeKind.CALL and certainty is not Certainty.POSSIBLE and _is_override(solver, outcome, callee):
+            kind = EdgeKind.DISPATCH
+        yield Edge(
+            caller.id, callee.id, unit.module.path, site[0], site if explicit else None, kind, certainty, target.rule
+        )
+    for target in outcome.registered:
+        certainty = Certainty.POSSIBLE if target.possible else Certainty.CERTAIN
+        yield Edge(
+            caller.id, target.callee, unit.module.path, site[0], site if explicit else None,
+            EdgeKind.REGISTRATION, certainty, target.rule,
+        )  # fmt: skip
+
+
+def _is_override(solver: Solver, outcome: Outcome, callee: Definition) -> bool:
+    """Whether another target of the site is the method that this one overrides."""
+    owner = callee.enclosing_class()
+    if owner is None or len(outcome.targets) == 1:
+        return False
+    above = solver.kernel.classes.mro(owner.id)[1:]
+    for other in outcome.targets:
+        definition = solver.kernel.definition(other.callee)
+        parent = definition.enclosing_class()
+        if parent is not None and definition.name == callee.name and parent.id in above:
+            return True
+    return False
+
+
+def _open_site(unit: Definition, at: int, outcome: Outcome) -> Iterator[Unresolved]:
+    reasons = outcome.open_reasons()
+    if reasons:
+        site = site_of(unit, at)
+        yield Unresolved(caller_of(unit).id, unit.module.path, site[0], site, reasons[0], outcome.detail)
+
+
+__all__ = ["Reason", "Recorder", "Resolved", "Rule", "SymbolKind", "is_test_path", "resolve_program", "site_of"]

@@ -1,0 +1,291 @@
+"""Statements: the flow through a body.
+
+In: a block of the IR and the frame. Out: the frame's variables after it, `alive` False where control does not come out.
+Loops run until their variables stop changing; where paths meet, names join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from contextc.analyzer.inference.decorators import define
+from contextc.analyzer.inference.expressions import evaluate
+from contextc.analyzer.inference.flow import evaluate_match, evaluate_try
+from contextc.analyzer.inference.implicit_calls import binary, enter, iterate, iterate_async, test_truth
+from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.bindings import static_truth
+from contextc.analyzer.inference.narrowing import join_environments, narrow
+from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.binding import parameter_cell
+from contextc.analyzer.inference.scopes import bind_name, bind_target, unbind_target
+from contextc.model import ir
+from contextc.model.edge import EdgeKind, Rule
+from contextc.model.value import NOTHING, ClassObject, External, Instance, SpecialForm, Value, ValueSet
+
+MAX_ROUNDS = 4  # of one loop; its variables come from finite sets, so more only matters in adversarial code
+
+
+def run_block(frame: Frame, body: tuple[ir.Stmt, ...]) -> None:
+    """Runs statements in order until control leaves the block."""
+    for statement in body:
+        if not frame.alive:
+            return
+        _RUNNERS[type(statement)](frame, statement)
+
+
+def _evaluate(frame: Frame, statement: ir.Evaluate) -> None:
+    evaluate(frame, statement.value)
+    if isinstance(statement.value, ir.Call) and _never_returns(statement.value):
+        frame.alive = False
+
+
+def _never_returns(call: ir.Call) -> bool:
+    func = call.func
+    return (
+        isinstance(func, ir.Attribute)
+        and isinstance(func.value, ir.Name)
+        and (func.value.id, func.attr) in (("sys", "exit"), ("os", "_exit"), ("os", "abort"))
+    )
+
+
+def _assign(frame: Frame, statement: ir.Assign) -> None:
+    values = evaluate(frame, statement.value)
+    for target in statement.targets:
+        bind_target(frame, target, values)
+
+
+def _annotated(frame: Frame, statement: ir.AnnotatedAssign) -> None:
+    """`x: T = value`: the declaration holds for whoever reads the name later; flow keeps the value."""
+    kernel = frame.kernel
+    declared = kernel.annotations.read(statement.annotation, frame.unit)
+    values = evaluate(frame, statement.value) if statement.value is not None else NOTHING
+    if kernel.is_weak(declared):
+        kept = frozenset(v for v in declared if not isinstance(v, SpecialForm))
+        bind_target(frame, statement.target, values | kept)
+        return
+    if isinstance(statement.target, ir.Name):
+        bind_name(frame, statement.target.id, declared)
+        if frame.unit.is_function and values and not any(isinstance(v, External) for v in values):
+            frame.env[statement.target.id] = _narrowed_by(frame, values, declared)
+    else:
+        bind_target(frame, statement.target, _narrowed_by(frame, values, declared) if values else declared)
+        if values:
+            bind_target(frame, statement.target, declared)
+
+
+def _narrowed_by(frame: Frame, values: ValueSet, declared: ValueSet) -> ValueSet:
+    """An assigned value where it is more precise than its declaration, the declaration where it says nothing."""
+    known = frozenset(v for v in values if isinstance(v, (Instance, ClassObject)))
+    return known if known and known == values else declared
+
+
+def _augmented(frame: Frame, statement: ir.AugmentedAssign) -> None:
+    left = evaluate(frame, statement.target)
+    right = evaluate(frame, statement.value)
+    result = binary(frame, statement.op, left, right, statement.at, in_place=True)
+    containers = frozenset(v for v in left if isinstance(v, Instance) and v.site is not None)
+    if containers and statement.op == "+":
+        for value in containers:
+            assert value is not None
+            _extend(frame, value, right)
+        result |= containers
+    bind_target(frame, statement.target, result)
+
+
+def _extend(frame: Frame, value: Value, added: ValueSet) -> None:
+    from contextc.analyzer.inference.generics import element_values
+
+    if isinstance(value, Instance) and value.site is not None and "#" not in value.site:
+        frame.write(("arg", value.site, 0), element_values(frame, added))
+
+
+def _alias(frame: Frame, statement: ir.TypeAlias) -> None:
+    instances = frame.kernel.annotations.read(statement.value, frame.unit)
+    bind_name(frame, statement.name, frame.kernel.annotations.classes_of(instances))
+
+
+def _return(frame: Frame, statement: ir.Return) -> None:
+    values = evaluate(frame, statement.value) if statement.value is not None else frame.kernel.none
+    if frame.recorder is None and values:
+        frame.kernel.heap.write(("return", frame.unit.id), values)
+    frame.alive = False
+
+
+def _raise(frame: Frame, statement: ir.Raise) -> None:
+    for part in (statement.error, statement.cause):
+        if part is not None:
+            raised = evaluate(frame, part)
+            if part is statement.error and not isinstance(part, ir.Call):
+                _construct_raised(frame, raised, statement.at)
+    frame.alive = False
+
+
+def _construct_raised(frame: Frame, raised: ValueSet, at: int) -> None:
+    """`raise Error` makes an instance of the class."""
+    from contextc.analyzer.inference.attributes import implicit_outcome
+    from contextc.analyzer.inference.binding import Arguments
+    from contextc.analyzer.inference.calls import call_value
+
+    for value in raised:
+        if isinstance(value, ClassObject) and frame.kernel.classes.in_repository(value.cls):
+            outcome = implicit_outcome(frame, at, "raise")
+            call_value(frame, value, Arguments((), ()), -1, outcome, (EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR))
+
+
+def _assert(frame: Frame, statement: ir.Assert) -> None:
+    test_truth(frame, evaluate(frame, statement.test), statement.at)
+    if statement.message is not None:
+        evaluate(frame, statement.message)
+    narrow(frame, statement.test, True)
+
+
+def _delete(frame: Frame, statement: ir.Delete) -> None:
+    for target in statement.targets:
+        unbind_target(frame, target)
+
+
+def _import(frame: Frame, statement: ir.Import) -> None:
+    kernel = frame.kernel
+    for item in statement.names:
+        name = item.name if item.asname is not None else item.name.partition(".")[0]
+        module = kernel.program.find_module(name, frame.unit.module)
+        value: Value = kernel.make.module(module.module_id) if module is not None else kernel.make.external(name)
+        bind_name(frame, item.asname or name, frozenset({value}))
+
+
+def _import_from(frame: Frame, statement: ir.ImportFrom) -> None:
+    kernel = frame.kernel
+    source = kernel.program.absolute_name(frame.unit.module, statement.level, statement.module)
+    module = kernel.program.find_module(source, frame.unit.module) if source else None
+    for item in statement.names:
+        if item.name == "*":
+            if module is not None:
+                for name in kernel.statics.exported_names(module):
+                    bind_name(frame, name, kernel.module_member(module, name, frame.order))
+            continue
+        bind_name(frame, item.asname or item.name, _imported(frame, source, item.name))
+
+
+def _imported(frame: Frame, source: str | None, name: str) -> ValueSet:
+    kernel = frame.kernel
+    importer = frame.unit.module
+    module = kernel.program.find_module(source, importer) if source else None
+    if module is None:
+        return frozenset({kernel.make.external(f"{source or '?'}.{name}")})
+    if module is importer and module.is_package:
+        submodule = kernel.program.find_module(f"{module.name}.{name}", importer)
+        if submodule is not None:
+            return frozenset({kernel.make.module(submodule.module_id)})
+    found = kernel.module_member(module, name, frame.order)
+    bound = name in kernel.statics.table(module.body).names
+    if not bound:
+        submodule = kernel.program.find_module(f"{module.name}.{name}", importer)
+        if submodule is not None:
+            return found | {kernel.make.module(submodule.module_id)}
+        if not module.in_repository and not found:
+            return frozenset({kernel.make.external(f"{source}.{name}")})
+    return found
+
+
+def _if(frame: Frame, statement: ir.If) -> None:
+    truth = static_truth(frame.kernel.program, frame.unit.module, statement.test)
+    test_truth(frame, evaluate(frame, statement.test), statement.test.at)
+    before = frame.env
+    ends: list[dict[str, ValueSet]] = []
+    for branch, wanted in ((statement.body, True), (statement.orelse, False)):
+        if truth is not None and truth is not wanted:
+            continue
+        frame.env = dict(before)
+        frame.alive = True
+        narrow(frame, statement.test, wanted)
+        run_block(frame, branch)
+        if frame.alive:
+            ends.append(frame.env)
+    _meet(frame, ends, before)
+
+
+def _meet(frame: Frame, ends: list[dict[str, ValueSet]], before: dict[str, ValueSet]) -> None:
+    """Joins the ends of several paths; with none left, control does not come out."""
+    frame.alive = bool(ends)
+    frame.env = join_environments(ends) if ends else before
+
+
+def _loop(frame: Frame, start: Callable[[], None], body: tuple[ir.Stmt, ...], orelse: tuple[ir.Stmt, ...]) -> None:
+    before = dict(frame.env)
+    head = before
+    breaks: list[dict[str, ValueSet]] = []
+    for _ in range(MAX_ROUNDS):
+        frame.env = dict(head)
+        frame.alive = True
+        frame.jumps.append(([], []))
+        start()
+        run_block(frame, body)
+        stops, again = frame.jumps.pop()
+        ends = [*again, frame.env] if frame.alive else again
+        breaks = stops
+        joined = join_environments([head, *ends])
+        if joined == head:
+            break
+        head = joined
+    frame.env = dict(head)
+    frame.alive = True
+    run_block(frame, orelse)
+    _meet(frame, [*breaks, frame.env] if frame.alive else breaks, before)
+
+
+def _while(frame: Frame, statement: ir.While) -> None:
+    def start() -> None:
+        test_truth(frame, evaluate(frame, statement.test), statement.test.at)
+        narrow(frame, statement.test, True)
+
+    _loop(frame, start, statement.body, statement.orelse)
+
+
+def _for(frame: Frame, statement: ir.For) -> None:
+    source = evaluate(frame, statement.iter)
+    step = iterate_async if statement.is_async else iterate
+    items = step(frame, source, statement.at)
+
+    def start() -> None:
+        bind_target(frame, statement.target, items)
+
+    _loop(frame, start, statement.body, statement.orelse)
+
+
+def _with(frame: Frame, statement: ir.With) -> None:
+    for item in statement.items:
+        entered = enter(frame, evaluate(frame, item.context), item.at, statement.is_async)
+        if item.target is not None:
+            bind_target(frame, item.target, entered)
+    run_block(frame, statement.body)
+
+
+def _jump(frame: Frame, statement: ir.Jump) -> None:
+    if frame.jumps:
+        frame.jumps[-1][0 if statement.kind == "break" else 1].append(frame.env)
+    frame.alive = False
+
+
+def _try(frame: Frame, statement: ir.Try) -> None:
+    evaluate_try(frame, statement, run_block)
+
+
+def _match(frame: Frame, statement: ir.Match) -> None:
+    evaluate_match(frame, statement, run_block)
+
+
+def evaluate_defaults(frame: Frame, definition: Definition) -> None:
+    """Default values reach the parameters' cells."""
+    for parameter in definition.facts.parameters:
+        if parameter.default is not None:
+            frame.write(parameter_cell(definition, parameter), evaluate(frame, parameter.default))
+
+
+_RUNNERS: dict[type[Any], Callable[[Frame, Any], None]] = {
+    ir.Evaluate: _evaluate, ir.Assign: _assign, ir.AnnotatedAssign: _annotated, ir.AugmentedAssign: _augmented,
+    ir.TypeAlias: _alias, ir.Return: _return, ir.Raise: _raise, ir.Assert: _assert, ir.Delete: _delete,
+    ir.Import: _import, ir.ImportFrom: _import_from, ir.Define: define, ir.If: _if, ir.While: _while, ir.For: _for,
+    ir.With: _with, ir.Try: _try, ir.Match: _match, ir.Jump: _jump,
+}  # fmt: skip
+

@@ -1,0 +1,251 @@
+"""What a name means by the text alone (stratum 1): through scopes, imports, re-exports and stars.
+
+In: an expression made of names and dots, and the scope it stands in. Out: what it can be bound to. In
+`from app.models import User as U`, `U` resolves to the definition of `User`. No flow, no values: base classes,
+annotations and stubs need only this.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Union
+
+from contextc.analyzer.inference.bindings import (
+    Binding,
+    DefinitionBinding,
+    FromBinding,
+    ModuleBinding,
+    OtherBinding,
+    Table,
+    ValueBinding,
+    build_table,
+)
+from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
+from contextc.model import ir
+
+TYPING_MODULES = frozenset({"typing", "typing_extensions"})
+SPECIAL_FORMS = frozenset(
+    {
+        "Any", "Union", "Optional", "Callable", "Type", "Tuple", "Literal", "ClassVar", "Final", "Annotated", "Self",
+        "NoReturn", "Never", "LiteralString", "TypeAlias", "Generic", "Protocol", "TypeVar", "ParamSpec", "Required",
+        "NotRequired", "ReadOnly", "Concatenate", "TypeGuard", "TypeIs", "Unpack", "TypeVarTuple", "TYPE_CHECKING",
+        "NewType", "cast", "overload", "TypedDict", "NamedTuple", "final", "runtime_checkable", "no_type_check",
+        "assert_type", "reveal_type", "assert_never", "get_type_hints",
+    }
+)  # fmt: skip
+
+
+class Assigned(NamedTuple):
+    """A variable, by the statement that binds it, and the scope that statement stands in."""
+
+    scope: Definition
+    name: str
+    binding: ValueBinding
+
+
+class Special(NamedTuple):
+    """A form of `typing` that no class stands for."""
+
+    name: str
+
+
+class ExternalName(NamedTuple):
+    """A name of a library that was not found."""
+
+    name: str
+
+
+class Unclear(NamedTuple):
+    """Bound, but only evaluation can tell to what."""
+
+    scope: Definition
+    name: str
+
+
+Resolved = Union[Definition, ModuleInfo, Assigned, Special, ExternalName, Unclear]
+
+
+class Statics:
+    """Answers by-text questions about a program; every answer is cached."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._tables: dict[str, Table] = {}
+        self._members: dict[tuple[str, str], tuple[Resolved, ...]] = {}
+        self._open: set[tuple[str, str]] = set()
+        self._exports: dict[str, dict[str, str]] = {}
+
+    def table(self, scope: Definition) -> Table:
+        """The binding table of a module, class or function."""
+        table = self._tables.get(scope.id)
+        if table is None:
+            table = self._tables[scope.id] = build_table(self.program, scope)
+        return table
+
+    # ---------------------------------------------------------------------------------------------- names
+
+    def resolve_name(self, scope: Definition, name: str) -> tuple[Resolved, ...]:
+        """What `name` means in `scope`, by the lexical rules (class scopes seen only from themselves)."""
+        at: Definition | None = scope
+        first = True
+        while at is not None:
+            if at.parent is None:
+                break
+            if first or not at.is_class:
+                bindings = self.table(at).names.get(name)
+                if bindings:
+                    return self._resolve_bindings(at, name, bindings)
+                if any(p.name == name for p in at.facts.parameters):
+                    return (Unclear(at, name),)
+            first = False
+            at = at.parent
+        found = self.resolve_member(scope.module, name)
+        if found:
+            return found
+        builtins = self.program.find_stub("builtins")
+        return self.resolve_member(builtins, name) if builtins is not None and builtins is not scope.module else ()
+
+    def resolve_member(self, module: ModuleInfo, name: str) -> tuple[Resolved, ...]:
+        """What `module.name` means: a binding of the module, one from a star import, or a submodule."""
+        key = (module.module_id, name)
+        done = self._members.get(key)
+        if done is not None:
+            return done
+        if key in self._open:
+            return ()
+        self._open.add(key)
+        try:
+            found = self._find_member(module, name)
+        finally:
+            self._open.discard(key)
+        if not self._open or found:
+            self._members[key] = found
+        return found
+
+    def _find_member(self, module: ModuleInfo, name: str) -> tuple[Resolved, ...]:
+        if module.name in TYPING_MODULES and not module.in_repository and name in SPECIAL_FORMS:
+            return (Special(name),)
+        table = self.table(module.body)
+        bindings = table.names.get(name)
+        if bindings:
+            return self._resolve_bindings(module.body, name, bindings)
+        if not name.startswith("_") or table.stars:
+            for source in table.stars:
+                star = self.program.find_module(source, module)
+                if star is not None and self.exports_name(star, name):
+                    found = self.resolve_member(star, name)
+                    if found:
+                        return found
+        submodule = self.program.find_module(f"{module.name}.{name}", module) if module.is_package else None
+        return (submodule,) if submodule is not None else ()
+
+    def exports_name(self, module: ModuleInfo, name: str) -> bool:
+        """Whether `from module import *` brings `name`."""
+        public = self.table(module.body).public
+        return name in public if public is not None else not name.startswith("_")
+
+    def exported_names(self, module: ModuleInfo, seen: frozenset[str] = frozenset()) -> list[str]:
+        """The names that `from module import *` brings, sorted."""
+        if module.module_id in seen:
+            return []
+        table = self.table(module.body)
+        if table.public is not None:
+            return sorted(set(table.public))
+        names = {n for n in table.names if not n.startswith("_")}
+        for source in table.stars:
+            star = self.program.find_module(source, module)
+            if star is not None:
+                names.update(self.exported_names(star, seen | {module.module_id}))
+        return sorted(names)
+
+    def _resolve_bindings(self, scope: Definition, name: str, bindings: list[Binding]) -> tuple[Resolved, ...]:
+        last = bindings[-1]
+        if not last.conditional and not isinstance(last, OtherBinding) and not scope.is_function:
+            bindings = [last]
+            if isinstance(last, ValueBinding) and last.value is None and last.annotation is None:
+                return ()
+        found: list[Resolved] = []
+        for binding in bindings:
+            for item in self._resolve_binding(scope, name, binding):
+                if item not in found:
+                    found.append(item)
+        return tuple(found)
+
+    def _resolve_binding(self, scope: Definition, name: str, binding: Binding) -> tuple[Resolved, ...]:
+        if isinstance(binding, DefinitionBinding):
+            return (binding.definition,)
+        if isinstance(binding, ModuleBinding):
+            module = self.program.find_module(binding.module, scope.module)
+            return (module,) if module is not None else (ExternalName(binding.module),)
+        if isinstance(binding, FromBinding):
+            return self.resolve_import(scope.module, binding.module, binding.name)
+        if isinstance(binding, ValueBinding):
+            return (Assigned(scope, name, binding),)
+        return (Unclear(scope, name),)
+
+    def resolve_import(self, importer: ModuleInfo, source: str | None, name: str) -> tuple[Resolved, ...]:
+        """What `from source import name` binds in `importer`."""
+        if source is None:
+            return (ExternalName(f"?.{name}"),)
+        module = self.program.find_module(source, importer)
+        if module is None:
+            return (ExternalName(f"{source}.{name}"),)
+        if module is importer and module.is_package:
+            submodule = self.program.find_module(f"{source}.{name}", importer)
+            if submodule is not None:
+                return (submodule,)
+        found = self.resolve_member(module, name)
+        if found:
+            return found
+        submodule = self.program.find_module(f"{source}.{name}", importer)
+        if submodule is not None:
+            return (submodule,)
+        return () if module.in_repository or module.origin == "namespace" else (ExternalName(f"{source}.{name}"),)
+
+    # ---------------------------------------------------------------------------------------------- expressions
+
+    def resolve_expression(self, scope: Definition, expr: ir.Expr) -> tuple[Resolved, ...]:
+        """What a name or dotted name means; () for any other expression."""
+        if isinstance(expr, ir.Name):
+            return self.resolve_name(scope, expr.id)
+        if isinstance(expr, ir.Attribute):
+            found: list[Resolved] = []
+            for owner in self.resolve_expression(scope, expr.value):
+                found.extend(self.resolve_attribute(owner, expr.attr))
+            return tuple(found)
+        return ()
+
+    def resolve_attribute(self, owner: Resolved, name: str) -> tuple[Resolved, ...]:
+        """What `owner.name` means for a module, class or external name."""
+        if isinstance(owner, ModuleInfo):
+            found = self.resolve_member(owner, name)
+            if found or owner.in_repository or owner.origin == "namespace":
+                return found
+            submodule = self.program.find_module(f"{owner.name}.{name}", owner)
+            return (submodule,) if submodule is not None else (ExternalName(f"{owner.name}.{name}"),)
+        if isinstance(owner, Definition) and owner.is_class:
+            bindings = self.table(owner).names.get(name)
+            return self._resolve_bindings(owner, name, bindings) if bindings else ()
+        if isinstance(owner, ExternalName):
+            return (ExternalName(f"{owner.name}.{name}"),)
+        if isinstance(owner, Assigned):
+            return tuple(
+                item
+                for target in self.follow_alias(owner)
+                if not isinstance(target, Assigned)
+                for item in self.resolve_attribute(target, name)
+            )
+        return ()
+
+    def follow_alias(self, assigned: Assigned, limit: int = 8) -> tuple[Resolved, ...]:
+        """The definitions behind `X = Y` chains; the assignment itself where the value is no plain name."""
+        binding = assigned.binding
+        if limit and binding.value is not None and isinstance(binding.value, (ir.Name, ir.Attribute)):
+            found: list[Resolved] = []
+            for item in self.resolve_expression(assigned.scope, binding.value):
+                if isinstance(item, Assigned) and item != assigned:
+                    found.extend(self.follow_alias(item, limit - 1))
+                elif not isinstance(item, Assigned):
+                    found.append(item)
+            if found:
+                return tuple(found)
+        return (assigned,)

@@ -1,0 +1,190 @@
+"""The composition root: wires the rooms. Read this first.
+
+    files ─ load_project ─▶ facts ─ Program, Solver ─▶ Resolved ─ build_graph ─▶ CallGraph ─ compile_slice ─▶ context
+
+In: `Options`. Out: a `Repository`, from which contexts and comparisons are compiled. `analyze_repository(Options(
+root=Path("shop")))` reads, infers and builds; `compile_context(repository, "app/views.py", None, "o200k", False)`
+gives the context for that file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from contextc.analyzer.inference.fixpoint import Solver
+from contextc.analyzer.inference.program import Program
+from contextc.analyzer.inference.resolution import Resolved, resolve_program
+from contextc.analyzer.loading import NEWEST_PYTHON, Loaded, StubReader, load_project
+from contextc.analyzer.settings import Settings, load_settings
+from contextc.analyzer.store import FactsStore
+from contextc.graph.builder import build_graph
+from contextc.graph.call_graph import CallGraph
+from contextc.graph.name_only_calls import find_name_only_calls
+from contextc.model.analysis import Analysis
+from contextc.model.facts import ModuleFacts
+from contextc.model.ir import Import as ImportStatement
+from contextc.model.ir import ImportFrom
+from contextc.model.span import LineIndex
+from contextc.model.traverse import iter_module
+from contextc.passes.by_name import Contrast, compare_target, compile_by_name
+from contextc.passes.pipeline import Compilation, compile_slice
+from contextc.passes.profile import DEFAULT_PROFILE
+from contextc.passes.tokens import load_tokenizer
+
+Result = TypeVar("Result")
+_STACK_BYTES = 512 * 1024 * 1024  # of the thread that walks deep programs; memory is only taken as it is used
+_RECURSION = 40_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to analyse and how. `workers`: reader processes, None for one per processor."""
+
+    root: Path
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    environment: Path | None = None
+    resolver: str = "typed"
+    workers: int | None = None
+    cache: bool = True
+    progress: Callable[[int, int], None] | None = None
+
+
+@dataclass(frozen=True)
+class Repository:
+    """An analysed repository. `seconds` is the wall time the analysis took."""
+
+    analysis: Analysis
+    graph: CallGraph
+    texts: Mapping[str, bytes]
+    facts: Mapping[str, ModuleFacts | None]
+    seconds: float
+
+
+def analyze_repository(options: Options) -> Repository:
+    """Reads and resolves a repository. Raises UserError for a wrong root, pattern or environment; never on source."""
+    start = time.perf_counter()
+    settings = load_settings(
+        options.root, include=options.include, exclude=options.exclude, environment=options.environment
+    )
+    store = FactsStore.open(None, repository=options.root) if options.cache else FactsStore(None, None)
+    try:
+        loaded = load_project(options.root, settings, store, _workers(options), options.progress)
+        resolved = run_deep(lambda: _resolve(loaded, settings, store, options))
+    finally:
+        store.close()
+    analysis = Analysis(
+        options.root.resolve().name,
+        tuple(file for file, _, _ in loaded.files),
+        resolved.symbols,
+        resolved.edges,
+        resolved.unresolved,
+        resolved.imports,
+        loaded.skipped,
+        loaded.notes,
+        resolved.call_sites,
+        options.resolver,
+    )
+    if options.resolver == "name-only":
+        analysis = _by_name(analysis, loaded)
+    return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, time.perf_counter() - start)
+
+
+def _workers(options: Options) -> int:
+    return options.workers or max(1, os.cpu_count() or 1)
+
+
+def _resolve(loaded: Loaded, settings: Settings, store: FactsStore, options: Options) -> Resolved:
+    oldest = loaded.project.python
+    stubs = StubReader(settings.environment, oldest, settings.platform or "linux", store, _workers(options))
+    stubs.prefetch(imported_modules(loaded))
+    newest = max(NEWEST_PYTHON, oldest or NEWEST_PYTHON)
+    program = Program(loaded.files, stubs.load, stubs.python, stubs.platform, oldest or (3, 0), newest)
+    return resolve_program(Solver(program))
+
+
+def imported_modules(loaded: Loaded) -> list[str]:
+    """Absolute names of modules that some file imports, sorted: candidates for stubs."""
+    names: set[str] = set()
+    for _, facts, _ in loaded.files:
+        for _, node in iter_module(facts):
+            if isinstance(node, ImportStatement):
+                names.update(item.name for item in node.names)
+            elif isinstance(node, ImportFrom) and node.level == 0:
+                names.add(node.module)
+    return sorted(names)
+
+
+def _by_name(analysis: Analysis, loaded: Loaded) -> Analysis:
+    """The same files and symbols, with the edges a resolver by bare name draws."""
+    lines: dict[str, LineIndex] = {}
+
+    def lines_of(path: str) -> LineIndex:
+        if path not in lines:
+            lines[path] = LineIndex(loaded.texts[path])
+        return lines[path]
+
+    facts = {file.path: read for file, read, _ in loaded.files}
+    calls = find_name_only_calls(analysis.files, facts, analysis.symbols, lines_of)
+    return analysis._replace(edges=calls.edges, unresolved=calls.unresolved)
+
+
+def run_deep(work: Callable[[], Result]) -> Result:
+    """Runs `work` on a thread whose stack holds the recursion of deep sources; what it raises is raised here."""
+    outcome: list[Result] = []
+    faults: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as fault:
+            faults.append(fault)
+
+    limit = sys.getrecursionlimit()
+    previous = threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(max(limit, _RECURSION))
+    try:
+        thread = threading.Thread(target=run, name="contextc-analysis")
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(previous)
+    if faults:
+        raise faults[0]
+    return outcome[0]
+
+
+def compile_context(
+    repository: Repository, target: str, max_hops: int | None, tokenizer: str, explain: bool
+) -> Compilation:
+    """The context for a target. Raises TargetNotFound, with near misses, for a target that names nothing."""
+    counter = load_tokenizer(tokenizer)
+    if repository.analysis.resolver == "name-only":
+        return compile_by_name(
+            repository.graph, repository.texts, repository.facts, target, DEFAULT_PROFILE, counter,
+            max_hops=max_hops, explain=explain,
+        )  # fmt: skip
+    return compile_slice(
+        repository.graph, repository.texts, target, DEFAULT_PROFILE, counter, max_hops=max_hops, explain=explain
+    )
+
+
+def compare_resolvers(repository: Repository, target: str, max_hops: int | None, tokenizer: str) -> Contrast:
+    """One target compiled with the typed graph and by bare names. Raises TargetNotFound."""
+    counter = load_tokenizer(tokenizer)
+    return compare_target(
+        repository.graph, repository.texts, repository.facts, target, DEFAULT_PROFILE, counter, max_hops=max_hops
+    )
+
+
+__all__ = [
+    "Options", "Repository", "analyze_repository", "compare_resolvers", "compile_context", "run_deep",
+]  # fmt: skip

@@ -1,0 +1,314 @@
+"""Values: what an expression can be at run time, as inference sees it. A closed union.
+
+`User()` is `Instance("app:User", EXACT, (), None)`; a parameter annotated `User` is the same with DECLARED, whose
+member lookup also admits overrides in subclasses. Values are made only by an `Interner`, one per analysis: equal
+values are one object, so sets of them compare by identity. No order may depend on that identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Union
+
+from contextc.model.edge import Reason
+
+
+class Grip(Enum):
+    """How firmly the class of an instance is known."""
+
+    EXACT = "exact"  # made by a constructor call
+    DECLARED = "declared"  # by an annotation: this class or a subclass
+    SELF = "self"  # the receiver of the method being evaluated, replaced by the caller's receiver in results
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """An object of a class. `args` are its type arguments where declared; `site` is where a container was made:
+    then element values live in cells keyed by the site."""
+
+    cls: str
+    grip: Grip
+    args: tuple[ValueSet, ...]
+    site: str | None
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassObject:
+    """A class itself. DECLARED comes from `type[C]`, SELF is `cls` in a class method."""
+
+    cls: str
+    grip: Grip
+    args: tuple[ValueSet, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionValue:
+    """A function or lambda. `inner` is the function a decorator's closure stands for; `flavor` says how a standard
+    decorator changed a call's result: "" or "contextmanager"."""
+
+    symbol: str
+    inner: FunctionValue | None
+    flavor: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundMethod:
+    receiver: Value
+    function: FunctionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SuperObject:
+    """`super()`: lookup starts after `cls` in the MRO of the receiver."""
+
+    cls: str
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleValue:
+    module: str  # module_id
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """A string, integer or boolean: dispatch keys. `type` is str, int, bool or bytes."""
+
+    type: str
+    value: str | int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A string of which parts are known: literal parts and holes (None), `f"handle_{kind}"` is ("handle_", None)."""
+
+    parts: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PropertyObject:
+    getter: FunctionValue | None
+    setter: FunctionValue | None
+    deleter: FunctionValue | None
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrapper:
+    """A static or class method object, before it is looked up on a class. `kind`: staticmethod, classmethod."""
+
+    kind: str
+    function: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """functools.partial: argument values already bound."""
+
+    function: Value
+    args: tuple[ValueSet, ...]
+    keywords: tuple[tuple[str, ValueSet], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallableType:
+    """A declared callable: parameter values (None: any) and result."""
+
+    params: tuple[ValueSet, ...] | None
+    returns: ValueSet
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeVariable:
+    """A type variable that is not solved yet. `key` is unique; `kind`: typevar, paramspec, typevartuple."""
+
+    key: str
+    bound: ValueSet
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpecialForm:
+    """A name of `typing` that is no class: Any, Union, Optional …"""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class External:
+    """Something of a library for which there is neither source nor stub, by qualified name. A call appends `()`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Possible:
+    """A value enumerated from dynamic code: it can be meant here, but nothing proves it."""
+
+    value: Value
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intrinsic:
+    """A bound operation that inference models itself, such as `property.setter` on a property. `owner` is its object."""
+
+    name: str
+    owner: Value | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Open:
+    """The set it stands in may be incomplete, for this reason."""
+
+    reason: Reason
+
+
+Value = Union[
+    Instance, ClassObject, FunctionValue, BoundMethod, SuperObject, ModuleValue, Literal, Text, PropertyObject,
+    Wrapper, Partial, CallableType, TypeVariable, SpecialForm, External, Possible, Intrinsic, Open,
+]  # fmt: skip
+ValueSet = frozenset[Value]
+
+NOTHING: ValueSet = frozenset()
+MAX_DEPTH = 3  # nesting of type arguments; deeper ones are dropped
+MAX_LITERALS = 16  # per cell; past it literals become plain instances of their type
+MAX_WIDTH = 48  # values per cell; past it the cell is Open(widened)
+MAX_EXTERNAL = 8  # parts of an external name
+
+
+class Interner:
+    """Makes values; equal ones are the same object."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Any, ...], Any] = {}
+
+    def _make(self, kind: type[Any], *fields: Any) -> Any:
+        key = (kind, *fields)
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = kind(*fields)
+        return made
+
+    def instance(
+        self, cls: str, grip: Grip = Grip.EXACT, args: tuple[ValueSet, ...] = (), site: str | None = None
+    ) -> Instance:
+        """An instance; type arguments nested deeper than MAX_DEPTH are dropped."""
+        depth = 1 + max((set_depth(a) for a in args), default=0)
+        if depth > MAX_DEPTH:
+            args = tuple(frozenset(self.flatten(v) for v in a) for a in args)
+            depth = 1 + max((set_depth(a) for a in args), default=0)
+        return self._make(Instance, cls, grip, args, site, depth)  # type: ignore[no-any-return]
+
+    def flatten(self, value: Value) -> Value:
+        """The value without type arguments."""
+        if type(value) is Instance and value.args:
+            return self.instance(value.cls, value.grip, (), value.site)
+        if type(value) is CallableType:
+            return self.callable_type(None, NOTHING)
+        return value
+
+    def class_object(self, cls: str, grip: Grip = Grip.EXACT, args: tuple[ValueSet, ...] = ()) -> ClassObject:
+        return self._make(ClassObject, cls, grip, args)  # type: ignore[no-any-return]
+
+    def function(self, symbol: str, inner: FunctionValue | None = None, flavor: str = "") -> FunctionValue:
+        """A function; a chain of decorator closures keeps its outermost and innermost function."""
+        while inner is not None and inner.inner is not None:
+            inner = inner.inner
+        if inner is not None and inner.symbol == symbol:
+            inner = None
+        return self._make(FunctionValue, symbol, inner, flavor)  # type: ignore[no-any-return]
+
+    def bound(self, receiver: Value, function: FunctionValue) -> BoundMethod:
+        return self._make(BoundMethod, receiver, function)  # type: ignore[no-any-return]
+
+    def super_object(self, cls: str, receiver: Value) -> SuperObject:
+        return self._make(SuperObject, cls, receiver)  # type: ignore[no-any-return]
+
+    def module(self, module: str) -> ModuleValue:
+        return self._make(ModuleValue, module)  # type: ignore[no-any-return]
+
+    def literal(self, kind: str, value: str | int) -> Literal:
+        return self._make(Literal, kind, value)  # type: ignore[no-any-return]
+
+    def text(self, parts: Iterable[str | None]) -> Value:
+        """Joins neighbouring literal parts and holes; a text without holes is a Literal."""
+        merged: list[str | None] = []
+        for part in parts:
+            if part == "":
+                continue
+            if merged and part is None and merged[-1] is None:
+                continue
+            if merged and part is not None and merged[-1] is not None:
+                merged[-1] += part
+            else:
+                merged.append(part)
+        if not merged:
+            return self.literal("str", "")
+        if len(merged) == 1 and merged[0] is not None:
+            return self.literal("str", merged[0])
+        if len(merged) > 8:
+            merged = [merged[0], None, merged[-1]]
+        return self._make(Text, tuple(merged))  # type: ignore[no-any-return]
+
+    def property(
+        self,
+        getter: FunctionValue | None,
+        setter: FunctionValue | None = None,
+        deleter: FunctionValue | None = None,
+        cached: bool = False,
+    ) -> PropertyObject:
+        return self._make(PropertyObject, getter, setter, deleter, cached)  # type: ignore[no-any-return]
+
+    def wrapper(self, kind: str, function: Value) -> Wrapper:
+        return self._make(Wrapper, kind, function)  # type: ignore[no-any-return]
+
+    def partial(
+        self, function: Value, args: tuple[ValueSet, ...], keywords: tuple[tuple[str, ValueSet], ...]
+    ) -> Value:
+        """A partial; a partial of a partial keeps only the inner function's bound arguments."""
+        if type(function) is Partial:
+            return function
+        return self._make(Partial, function, args, keywords)  # type: ignore[no-any-return]
+
+    def callable_type(self, params: tuple[ValueSet, ...] | None, returns: ValueSet) -> CallableType:
+        """A declared callable; parts nested deeper than MAX_DEPTH lose their type arguments."""
+        depth = 1 + max((set_depth(a) for a in (*(params or ()), returns)), default=0)
+        if depth > MAX_DEPTH:
+            params, returns, depth = None, frozenset(self.flatten(v) for v in returns), 2
+        return self._make(CallableType, params, returns, depth)  # type: ignore[no-any-return]
+
+    def type_variable(self, key: str, bound: ValueSet = NOTHING, kind: str = "typevar") -> TypeVariable:
+        return self._make(TypeVariable, key, bound, kind)  # type: ignore[no-any-return]
+
+    def special(self, name: str) -> SpecialForm:
+        return self._make(SpecialForm, name)  # type: ignore[no-any-return]
+
+    def external(self, name: str) -> External:
+        """An external value; a name of more than MAX_EXTERNAL parts is cut, so that loops end."""
+        parts = name.split(".")
+        if len(parts) > MAX_EXTERNAL:
+            name = ".".join(parts[:MAX_EXTERNAL])
+        return self._make(External, name)  # type: ignore[no-any-return]
+
+    def possible(self, value: Value, rule: str) -> Value:
+        if type(value) in (Possible, Open):
+            return value
+        return self._make(Possible, value, rule)  # type: ignore[no-any-return]
+
+    def intrinsic(self, name: str, owner: Value | None = None) -> Intrinsic:
+        return self._make(Intrinsic, name, owner)  # type: ignore[no-any-return]
+
+    def open(self, reason: Reason) -> Open:
+        return self._make(Open, reason)  # type: ignore[no-any-return]
+
+
+def set_depth(values: ValueSet) -> int:
+    """The deepest nesting of type arguments in a set."""
+    return max((v.depth for v in values if type(v) in (Instance, CallableType)), default=0)  # type: ignore[union-attr]
