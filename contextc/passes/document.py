@@ -111,10 +111,17 @@ def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
 
 
-def list_names(graph: CallGraph, items: Iterable[Item], sources: Mapping[str, Source]) -> tuple[str, ...]:
-    """The items shown by name alone, a line each."""
-    named = (graph.symbol(item.symbol) for item in items if item.form is Form.NAME)
-    return tuple(name_line(symbol, sources[symbol.path]) for symbol in named)
+def list_names(
+    graph: CallGraph, items: Iterable[Item], sources: Mapping[str, Source], groups: Iterable[Group]
+) -> tuple[str, ...]:
+    """The items shown by name alone, a line each; not a module whose file has a part of its own."""
+    shown = {group.path for group in groups}
+    named = [graph.symbol(item.symbol) for item in items if item.form is Form.NAME]
+    return tuple(
+        name_line(symbol, sources[symbol.path])
+        for symbol in named
+        if symbol.kind is not SymbolKind.MODULE or symbol.path not in shown
+    )
 
 
 def list_gaps(target: str, omitted: Iterable[Omission]) -> tuple[Gap, ...]:

@@ -110,7 +110,7 @@ def finish(
     about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == "target"])
     naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens
     document = Document(
-        target.text, groups, list_names(graph, items, sources), doubts, tuple(about_files),
+        target.text, groups, list_names(graph, items, sources, groups), doubts, tuple(about_files),
         list_gaps(target.text, plan.omitted), explain_items(graph, items) if explain else (), tokenizer.name, naive,
         len(items), len({graph.symbol(item.symbol).path for item in items}), len(graph.files),
         sum(skip.reason not in _READ for skip in graph.analysis.skipped),
