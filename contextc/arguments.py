@@ -36,6 +36,8 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     first = next((word for word in words if not word.startswith("-")), None)
     if first is None and not {"-h", "--help", "--version"} & set(words):
         raise UserError(f"no command: one of {', '.join(COMMANDS)} (see `contextc --help`)")
+    if first is not None and words[0].startswith("-") and words[0] not in ("-h", "--help", "--version"):
+        raise UserError(f"'{_visible(words[0])}' goes after the command: contextc COMMAND ROOT … {_visible(words[0])}")
     if first is not None and first not in COMMANDS:
         raise UserError(f"no command '{_visible(first)}'{_meant(first, COMMANDS)} ({_one_of(COMMANDS)})")
     arguments, rest = parser.parse_known_args(words)

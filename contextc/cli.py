@@ -31,7 +31,6 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         arguments = parse_arguments(sys.argv[1:] if words is None else words)
         _COMMANDS[arguments.command](arguments)
-        sys.stdout.flush()
     except UserError as fault:
         print(f"contextc: {_printable(str(fault))}", file=sys.stderr)
         return _WRONG
@@ -39,8 +38,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print("contextc: interrupted", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes standard output once more at its end; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return _PIPE_CLOSED
     return _OK
 
@@ -165,16 +163,27 @@ def _write(arguments: Namespace, pieces: Iterable[str]) -> None:
     if sys.stdout.isatty():
         pieces = (_UNSAFE.sub(lambda sign: ascii(sign.group())[1:-1], piece) for piece in pieces)
     stream = getattr(sys.stdout, "buffer", None)
-    for piece in pieces:
-        if stream is None:
-            sys.stdout.write(piece)
-        else:
-            stream.write(piece.encode("utf-8", "backslashreplace"))
+    try:
+        for piece in pieces:
+            if stream is None:
+                sys.stdout.write(piece)
+            else:
+                stream.write(piece.encode("utf-8", "backslashreplace"))
+        sys.stdout.flush()  # the report comes after the text where both go to one place
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        _give_up_output()
+        raise UserError(f"can't write to standard output: {fault.strerror}") from fault
+
+
+def _give_up_output() -> None:
+    """The interpreter flushes standard output once more at its end, where a fault can't be handled any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(arguments: Namespace, lines: Iterable[str]) -> None:
     if not arguments.quiet:
-        sys.stdout.flush()  # the report comes after the text where both go to one place
         encoding = sys.stderr.encoding or "utf-8"
         for line in lines:
             print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)

@@ -37,7 +37,11 @@ def _draw(stream: TextIO, stack: ExitStack) -> Callable[[int, int], None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
     bar = stack.enter_context(Progress(*columns, console=Console(file=stream), transient=True))
-    task = bar.add_task("")
-    return lambda done, total: bar.update(task, completed=done, total=total)
+    task = bar.add_task("reading")
+
+    def update(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total, description="reading" if done < total else "resolving calls of")
+
+    return update

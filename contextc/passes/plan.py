@@ -58,7 +58,7 @@ class Planner:
             symbol = self._graph.symbol(candidate.symbol)
             if candidate.hop > self._max_hops:
                 self._omit(candidate, f"hop {candidate.hop}, past the last hop shown")
-            elif candidate.hop and symbol.is_test and not from_tests:
+            elif symbol.is_test and not from_tests and self._is_double(candidate.via):
                 tests += 1
                 if tests > self._profile.tests:
                     self._omit(candidate, "test code")
@@ -84,6 +84,15 @@ class Planner:
 
     def _omit(self, candidate: Candidate, why: str) -> None:
         self._omitted.append(Omission(candidate.symbol, candidate.hop, why))
+
+    def _is_double(self, edge: Edge | None) -> bool:
+        """Whether test code came in as one of several values (a fake given by a test, an override in one), or through
+        other test code. What the target itself certainly uses is no double."""
+        if edge is None:
+            return False
+        return (
+            is_alternative(edge) or edge.certainty is not Certainty.CERTAIN or self._graph.symbol(edge.caller).is_test
+        )
 
     def _is_surplus(self, candidate: Candidate, at_site: Counter[tuple[object, ...]]) -> bool:
         """Whether a site has brought more targets of this kind than the profile allows."""

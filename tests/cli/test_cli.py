@@ -96,6 +96,7 @@ def test_an_absolute_path_works_too(engine: StandIn, tmp_path: Path) -> None:
         ("compile", "the following arguments are required: ROOT, TARGET"),
         ("compile repo", "the following arguments are required: TARGET"),
         ("compile repo app/views.py more", "one argument too many: 'more'"),
+        ("--quiet compile repo app/views.py", "'--quiet' goes after the command"),
         ("compile repo app/views.py --max-hop 2", "no option '--max-hop'; did you mean '--max-hops'?"),
         ("compile repo app/views.py --format jsn", "--format: no 'jsn'; did you mean 'json'? (markdown, xml or json)"),
         ("graph repo --format xml", "--format: no 'xml'"),
@@ -137,6 +138,18 @@ def test_the_terminal_is_not_steered(engine: StandIn, capsys: Captured, monkeypa
     assert main(["compile", "repo", target]) == 0
     out, err = capsys.readouterr()
     assert "\x1b" not in out + err and "app/odd\\x1b[31m.py" in out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_one_line() -> None:
+    code = "import sys, pytest; from tests.cli.stand_in import install; from contextc.cli import main; "
+    code += "install(pytest.MonkeyPatch()); sys.exit(main(['graph', '.', '--quiet']))"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=REPOSITORY, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("contextc: can't write to standard output: ") and done.stderr.count("\n") == 1
 
 
 def test_version_and_help(capsys: Captured) -> None:

@@ -136,3 +136,10 @@ def test_tests_are_bounded_unless_the_target_is_one() -> None:
     made = plan(profile=Profile(tests=0))
     assert [o.why for o in made.omitted if "test" in o.symbol] == ["test code"]
     assert forms(plan(edges=[], target="tests/test_app.py::Fake"))["tests.test_app:Fake.run"] is Form.FULL
+
+
+def test_test_code_that_the_target_certainly_uses_is_no_double() -> None:
+    edges: list[EdgeRow] = [("app:show", "tests.test_app:Fake.run", "CALL", "certain")]
+    assert forms(plan(edges=edges))["tests.test_app:Fake.run"] in (Form.FULL, Form.INTERFACE)
+    edges = [("app:show", "tests.test_app:Fake.run", "CALL", "likely")]
+    assert forms(plan(edges=edges))["tests.test_app:Fake.run"] is Form.NAME
