@@ -15,7 +15,7 @@ from contextc.model.diagnostic import Skip, SkipReason, Warning
 from contextc.model.edge import Certainty, Edge
 from contextc.model.plan import Item
 from contextc.passes.forms import Source, first_line
-from contextc.passes.slice import FOLLOWED, text_owners
+from contextc.passes.slice import FOLLOWED_FROM_SEEDS, text_owners
 
 POSSIBLE, UNRESOLVED = "possible", "unresolved"
 _LAST_HOP = 1
@@ -57,7 +57,7 @@ def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str
             break
         for owner in text_owners(graph, graph.symbol(item.symbol), item.hop == 0):
             possible: dict[tuple[object, ...], list[Edge]] = {}
-            for edge in graph.edges_from(owner.id, FOLLOWED):
+            for edge in graph.edges_from(owner.id, FOLLOWED_FROM_SEEDS):
                 if edge.certainty is Certainty.POSSIBLE:
                     possible.setdefault((edge.line, edge.site), []).append(edge)
             doubts = [

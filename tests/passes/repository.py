@@ -135,7 +135,9 @@ class FileReader:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         kind = SymbolKind.ATTRIBUTE if holder.kind is SymbolKind.CLASS else SymbolKind.VARIABLE
         span = self.span(node)
-        for name in (n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
+        for name in (
+            n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        ):
             yield self._symbol(prefix + name, kind, span, span, None, span.end, holder.id)
 
 
