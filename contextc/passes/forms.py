@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 
 from contextc.model.facts import SymbolKind
@@ -136,7 +137,9 @@ def _parse_statement(text: str) -> ast.stmt | None:
     if len(text) > _LONGEST_PARSED:
         return None
     try:
-        return ast.parse(text).body[0]
+        with warnings.catch_warnings():  # of the author's escapes and comparisons: not ours to tell
+            warnings.simplefilter("ignore")
+            return ast.parse(text).body[0]
     except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
         return None
 

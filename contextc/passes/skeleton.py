@@ -119,15 +119,15 @@ class Skeleton:
 
     def _piece(self, symbol: Symbol, indent: str) -> str:
         form = self._chosen.get(symbol.id)
+        if form is Form.FULL:
+            self._lines.append((symbol.line, symbol.end_line))
+            return full_text(symbol, self._source)
         if symbol.kind in _STATEMENTS:
             self._lines.append((symbol.line, symbol.end_line))
             return statement_text(symbol, self._source, self._profile.value_chars, indent)
         if symbol.kind is SymbolKind.LAMBDA:
             self._lines.append((symbol.line, symbol.line))
             return lambda_line(symbol, self._source)
-        if form is Form.FULL:
-            self._lines.append((symbol.line, symbol.end_line))
-            return full_text(symbol, self._source)
         return self._definition(symbol, form)
 
     def _definition(self, symbol: Symbol, form: Form | None) -> str:
@@ -186,12 +186,12 @@ def own_text(symbol: Symbol, form: Form, source: Source, profile: Profile) -> st
     """What one symbol adds to the text in a form, without what else is put inside it."""
     if form is Form.NAME:
         return name_line(symbol, source)
+    if form is Form.FULL:
+        return full_text(symbol, source)
     if symbol.kind in _STATEMENTS:
         return statement_text(symbol, source, profile.value_chars)
     if symbol.kind is SymbolKind.LAMBDA:
         return lambda_line(symbol, source)
-    if form is Form.FULL:
-        return full_text(symbol, source)
     if symbol.kind is SymbolKind.MODULE:  # stands for its file; what it holds is shown by itself
         return ""
     header = header_text(symbol, source, form is Form.INTERFACE)

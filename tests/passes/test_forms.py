@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sysconfig
+import warnings
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,41 @@ def test_a_long_value_is_elided_with_a_note() -> None:
         f'TABLE: dict[str, int] = ...  # {len(table)} characters\nSHORT = {{"a": 1}}\n\n'
         "WORDS = (\n    ...\n)  # 302 characters"
     )
+
+
+def test_a_long_value_that_was_asked_for_is_whole() -> None:
+    text = f"A = 1\nTABLE = (  # why\n    {'1, ' * 200}\n)\n"
+    assert show(text, {"TABLE": Form.FULL}) == text[6:-1]
+
+
+def test_taking_code_apart_warns_of_nothing() -> None:
+    made = Repository({"m.py": 'PATTERN = "+d"\n'})
+    source = Source(made.texts["m.py"].replace(b"+", b"\\"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert statement_text(made.graph.symbol("m:PATTERN"), source, 200) == 'PATTERN = "\\d"'
+
+
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+@pytest.mark.parametrize("prefix", ["", "r", "R", "u"])
+@pytest.mark.parametrize(
+    "first", ["One.", '\\"quoted\\"', "ends with a backslash \\\\", "\n    Below.", "\\\n    Joined.", "é 日本"]
+)
+def test_a_cut_docstring_begins_as_the_whole_one(quotes: str, prefix: str, first: str) -> None:
+    lines = "\n".join(f"    line {number}" for number in range(30))
+    text = f"def f():\n    {prefix}{quotes}{first}\n\n{lines}\n    {quotes}\n    return 1\n"
+    whole = ast.get_docstring(ast.parse(text).body[0])  # type: ignore[arg-type]
+    cut = ast.get_docstring(ast.parse(show_cut(text)).body[0])  # type: ignore[arg-type]
+    assert whole is not None and cut is not None
+    paragraph = cut.split("\n\n")[0].rstrip()
+    assert whole.startswith(paragraph.rstrip("\\")) and cut.endswith("more lines)")
+
+
+def show_cut(text: str) -> str:
+    """The interface of f, with warnings about the author's escapes left to the author."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return show(text, {"f": Form.INTERFACE})
 
 
 def test_names_of_one_statement_are_shown_once() -> None:
