@@ -123,7 +123,8 @@ class FactsStore:
             return
         try:
             # isolation_level None: transactions are ours. timeout: another process may be writing.
-            self._connection = sqlite3.connect(self._file, timeout=_BUSY_SECONDS, isolation_level=None)
+            self._connection = sqlite3.connect(self._file, timeout=_BUSY_SECONDS, isolation_level=None,
+                                               check_same_thread=False)  # one thread at a time: see engine.run_deep
             for statement in ("PRAGMA trusted_schema=OFF", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"):
                 self._connection.execute(statement).fetchall()
             self._connection.execute(_SCHEMA)

@@ -186,7 +186,8 @@ def record(
         kind = EdgeKind.DYNAMIC
         if rule in (Rule.CALLABLE_VALUE, Rule.RECEIVER_EXACT, Rule.MODULE_ATTRIBUTE, Rule.CLASS_ATTRIBUTE):
             rule = Rule.GETATTR_PATTERN
-    context.outcome.targets.add(Target(callee.id, kind, rule, group or callee.id, context.possible))
+    abstract = frame.kernel.is_abstract(callee)
+    context.outcome.targets.add(Target(callee.id, kind, rule, group or callee.id, context.possible, abstract))
 
 
 def _by_receiver(

@@ -7,7 +7,7 @@ pass, the recorder. Functions of this room take the frame first.
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import Annotations
-from contextc.analyzer.inference.classes import Classes
+from contextc.analyzer.inference.classes import Classes, has_decorator
 from contextc.analyzer.inference.heap import CellKey, Heap
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.recorder import Recorder
@@ -40,6 +40,21 @@ STATIC_DECORATORS = frozenset({"staticmethod", "classmethod"})
 IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
+ABSTRACT_DECORATORS = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
+
+
+def _only_refuses(body: tuple[ir.Stmt, ...]) -> bool:
+    """Whether a body is `raise NotImplementedError(…)`, a docstring before it or not."""
+    statements = [
+        s for s in body if not (isinstance(s, ir.Evaluate) and isinstance(s.value, (ir.Constant, ir.FString)))
+    ]
+    if len(statements) != 1 or not isinstance(statements[0], ir.Raise):
+        return False
+    error = statements[0].error
+    error = error.func if isinstance(error, ir.Call) else error
+    return isinstance(error, ir.Name) and error.id == "NotImplementedError"
+
+
 class Kernel:
     """Everything that is the same for all units of one analysis."""
 
@@ -54,6 +69,7 @@ class Kernel:
         self.none = self.annotations.none
         self._stub_values: dict[tuple[str, str], ValueSet] = {}
         self._decorated: dict[str, str] = {}
+        self._abstract: dict[str, bool] = {}
         self.global_writers: set[tuple[str, str]] = set()
 
     def open(self, reason: Reason) -> ValueSet:
@@ -177,6 +193,16 @@ class Kernel:
                     kind = "class"
             self._decorated[definition.id] = kind
         return kind
+
+    def is_abstract(self, definition: Definition) -> bool:
+        """Whether a method only declares: `@abstractmethod`, or nothing but a docstring and NotImplementedError."""
+        if definition.kind is not SymbolKind.METHOD:
+            return False
+        known = self._abstract.get(definition.id)
+        if known is None:
+            known = has_decorator(self.statics, definition, ABSTRACT_DECORATORS) or _only_refuses(definition.facts.body)
+            self._abstract[definition.id] = known
+        return known
 
     def first_parameter(self, definition: Definition) -> str | None:
         """Name of a method's receiver parameter; None for plain functions and static methods."""

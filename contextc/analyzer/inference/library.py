@@ -53,7 +53,7 @@ def call_stub(
 
     if context.outcome is not None:
         context.outcome.others += 1
-    model = LIBRARY.get(definition.id)
+    model = LIBRARY.get(definition.id.partition("#")[0])
     if model is not None:
         result = model(frame, receiver, args, context)
         if result is not None:

@@ -12,13 +12,15 @@ from contextc.model.edge import Certainty, EdgeKind, Reason, Rule
 
 
 class Target(NamedTuple):
-    """A definition that a site can run. `group` ties together what one callee value runs (`__new__`, `__init__`)."""
+    """A definition that a site can run. `group` ties together what one callee value runs (`__new__`, `__init__`).
+    `abstract`: its body only declares; where something that implements it can run too, it is hardly what runs."""
 
     callee: str
     kind: EdgeKind
     rule: Rule
     group: str
     possible: bool
+    abstract: bool = False
 
 
 class Outcome:
@@ -38,7 +40,10 @@ class Outcome:
         """How sure it is that this site runs `target`."""
         if target.possible:
             return Certainty.POSSIBLE
-        groups = {t.group for t in self.targets if not t.possible}
+        implemented = {t.group for t in self.targets if not t.possible and not t.abstract}
+        if target.abstract and implemented:
+            return Certainty.POSSIBLE
+        groups = implemented or {t.group for t in self.targets if not t.possible}
         alone = len(groups) == 1 and not self.reasons and not self.others
         return Certainty.CERTAIN if alone else Certainty.LIKELY
 
