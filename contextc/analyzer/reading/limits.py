@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 
 MAX_BYTES = 2_000_000
+MAX_TOKENS = 400_000  # libcst takes up to 40 µs and 3 kB for each
 MAX_BRACKETS = 200  # CPython's own limit for nested parentheses (MAXLEVEL in its tokenizer)
-MAX_CHAIN = 1_000  # operators, dots, brackets and words that one expression may hold between two commas
-MAX_LEVELS = 300  # levels of nested facts: what plain recursion over them can bear at Python's default limit
+MAX_CHAIN = 2_000  # names, operators and brackets that an expression may hold since the last comma in each bracket
+MAX_LEVELS = 200  # of nested facts, which plain recursion can bear at Python's default limit; real code has up to 80
 
 
 class Unreadable(Exception):
@@ -36,7 +37,7 @@ class TooDeep(Unreadable):
 
 
 class TooLarge(Unreadable):
-    """More bytes than `MAX_BYTES`."""
+    """More bytes than `MAX_BYTES`, or more tokens than `MAX_TOKENS`."""
 
 
 _TOKEN = re.compile(
@@ -56,6 +57,9 @@ _TOKEN = re.compile(
 )
 
 
+_OPERATORS = frozenset(b"and or not in is if else for lambda await async yield from as".split())
+
+
 def check_size(text: bytes, limit: int = MAX_BYTES) -> None:
     """Raises TooLarge for a text of more than `limit` bytes."""
     if len(text) > limit:
@@ -63,26 +67,42 @@ def check_size(text: bytes, limit: int = MAX_BYTES) -> None:
 
 
 def check_nesting(text: bytes) -> None:
-    """Raises TooDeep when some expression could nest deeper than libcst bears. Linear in the text."""
+    """Raises TooDeep when some expression could nest deeper than libcst bears, TooLarge for too many tokens. Linear in
+    the text.
+
+    No expression goes on past two operands side by side (`f(x` and on the next line `y = 1`): a parser stops there, so
+    a bracket left open does not make the rest of the file one expression."""
     weights = [0]  # tokens since the last comma, for each open bracket
     total = 0
-    for match in _TOKEN.finditer(text):
+    after_operand = False
+    for count, match in enumerate(_TOKEN.finditer(text)):
         kind = match.lastgroup
-        if kind == "word" or kind == "sign":
+        if count > MAX_TOKENS:
+            raise TooLarge(_line(text, match.start()), f"more than {MAX_TOKENS:,} tokens")
+        if kind == "word":
+            is_operand = match.group() not in _OPERATORS
+            if is_operand and after_operand:
+                weights, total = [0], 0
+            after_operand = is_operand
             weights[-1] += 1
             total += 1
+        elif kind == "sign" or kind == "open":
+            after_operand = False
+            weights[-1] += 1
+            total += 1
+            if kind == "open":
+                weights.append(0)
         elif kind == "string":
             _check_string(text, match.start(), match.end())
-        elif kind == "open":
-            weights[-1] += 1
-            total += 1
-            weights.append(0)
-        elif kind == "close" and len(weights) > 1:
-            total -= weights.pop()
+        elif kind == "close":
+            after_operand = True
+            if len(weights) > 1:
+                total -= weights.pop()
         elif kind == "comma" or (kind == "line" and len(weights) == 1):
+            after_operand = False
             total -= weights[-1]
             weights[-1] = 0
-        if total > MAX_CHAIN * 2:
+        if total > MAX_CHAIN:
             raise TooDeep(_line(text, match.start()), f"one expression of more than {MAX_CHAIN:,} parts")
         if len(weights) > MAX_BRACKETS:
             raise TooDeep(_line(text, match.start()), f"brackets nested more than {MAX_BRACKETS} deep")

@@ -34,13 +34,10 @@ def read_facts(text: bytes, max_bytes: int = MAX_BYTES) -> ModuleFacts | Failure
         return _read_damaged(text, Damage(error.line, error.message))
 
 
-def _read_damaged(text: bytes, damage: Damage) -> ModuleFacts | Failure:
+def _read_damaged(text: bytes, damage: Damage) -> ModuleFacts:
     from contextc.analyzer.reading.tree_sitter_reader import read_with_tree_sitter
 
-    try:
-        facts = read_with_tree_sitter(text)
-    except TooDeep as error:
-        return Failure(SkipReason.TOO_DEEP, f"line {error.line}: {error.message}")
+    facts = read_with_tree_sitter(text)
     if not damage.line:  # libcst knows no place: the first one tree-sitter found, or the file as a whole
         damage = damage._replace(line=facts.damage[0].line if facts.damage else 1)
     found = {item.line: item for item in (*facts.damage, damage)}

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 import tree_sitter
 import tree_sitter_python
 
-from contextc.analyzer.reading.limits import check_nesting
 from contextc.analyzer.reading.tree_cursor import Node, Walk, children
 from contextc.analyzer.reading.tree_expressions import READERS
 from contextc.analyzer.reading.tree_statements import EXPRESSIONS, STATEMENTS, defined_names
@@ -34,8 +33,7 @@ Piece = tuple[int, list[Node]]  # where its tree's text starts, top-level nodes 
 
 
 def read_with_tree_sitter(text: bytes) -> ModuleFacts:
-    """Partial facts. Raises TooDeep past the limits, nothing else."""
-    check_nesting(text)
+    """Partial facts. Never raises: what nests too deep is `Unread`."""
     walk = Walk(text, _EXPRESSIONS, STATEMENTS)
     pieces = list(_pieces(text))
     scope = walk.builder.scope
@@ -88,7 +86,9 @@ def _first_swallowed(text: bytes, base: int, nodes: list[Node]) -> tuple[int, in
         if not node.has_error:
             continue
         start, end = base + node.start_byte, base + node.end_byte
-        for match in _DEFINITION.finditer(text, _first_line_end(text, start, node), end):
+        for match in _DEFINITION.finditer(text, _first_line_end(text, start, node)):
+            if match.start() >= end:
+                break
             if not _in_string(node, match.start() - base):
                 return index, match.start()
     return None

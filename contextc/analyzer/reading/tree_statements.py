@@ -32,6 +32,7 @@ def read_definition(w: Walk, node: Node) -> ir.Define | None:
     is_class = definition.type == "class_definition"
     scope = _add_symbol(w, node, w.name(name), is_class)
     scope.decorators = decorators
+    scope.type_parameters = _read_type_parameters(w, definition.child_by_field_name("type_parameters"))
     if is_class:
         superclasses = definition.child_by_field_name("superclasses")
         scope.bases = () if superclasses is None else read_arguments(w, superclasses)
@@ -41,6 +42,25 @@ def read_definition(w: Walk, node: Node) -> ir.Define | None:
         scope.returns = w.field(definition, "return_type")
     _read_body(w, scope, definition)
     return ir.Define(at, scope.index)
+
+
+def _read_type_parameters(w: Walk, node: Node | None) -> tuple[ir.TypeParameter, ...]:
+    """Names and bounds; the grammar knows no defaults."""
+    parameters = []
+    for child in [] if node is None else children(node):
+        parts = children(child)
+        if child.type != "type" or not parts:
+            continue
+        inner = parts[0]
+        kind, bound = "typevar", None
+        if inner.type == "constrained_type" and len(children(inner)) == 2:
+            inner, limit = children(inner)
+            bound = w.expression(limit)
+        elif inner.type == "splat_type":
+            kind = "paramspec" if w.word(inner).startswith("**") else "typevartuple"
+            inner = children(inner)[-1] if children(inner) else inner
+        parameters.append(ir.TypeParameter(w.name(inner), kind, bound, None))
+    return tuple(parameters)
 
 
 def _add_symbol(w: Walk, node: Node, name: str, is_class: bool) -> Scope:
@@ -75,13 +95,15 @@ def _read_body(w: Walk, scope: Scope, definition: Node) -> None:
 
 def defined_names(w: Walk, nodes: list[Node]) -> Iterator[str]:
     """The names that a def or class binds in these statements, nested statements looked into."""
-    for node in nodes:
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
         if node.type in ("function_definition", "class_definition"):
             name = node.child_by_field_name("name")
             if name is not None:
                 yield w.name(name)
         elif node.type in _HOLD_STATEMENTS:
-            yield from defined_names(w, children(node))
+            pending.extend(children(node))
 
 
 def read_lambda(w: Walk, node: Node) -> ir.Lambda:
