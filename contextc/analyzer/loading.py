@@ -135,7 +135,7 @@ class StubReader:
     def prefetch(self, modules: Sequence[str]) -> None:
         """Reads several modules in one batch."""
         located = []
-        for name in dict.fromkeys((*_ALWAYS, *modules)):
+        for name in (n for n in dict.fromkeys((*_ALWAYS, *modules)) if n not in self._loaded):
             stub = self.library.locate(name)
             text = self.library.read_text(stub) if stub is not None else None
             if stub is None or text is None:
