@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contextc.analyzer.reading import libcst_reader
+from contextc.analyzer.reading import libcst_reader, tree_sitter_reader
 from contextc.analyzer.reading.read import Failure, read_facts
 from contextc.model.codec import decode_facts, encode_facts
 from contextc.model.facts import Damage, ModuleFacts
@@ -52,6 +52,14 @@ def test_an_unclosed_bracket_swallows_nothing() -> None:
     span = symbol(facts, "A").span
     assert BROKEN[span.start : span.end].startswith(b"@dec(1)\nclass A(B):")
     assert BROKEN[span.start : span.end].endswith(b"self.n()")
+
+
+def test_much_damage_is_cut_at_definitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_sitter_reader, "MAX_PARSED", 0)
+    assert ids(read(BROKEN)) == ids(read(BROKEN + b"\n")) == ["g", "A", "A.y", "A.m", "last"]
+    facts = read(b"@a(1)\n@b\ndef f(): pass\nx = (\n@c(\n@d\nclass A: pass\n")
+    assert show(symbol(facts, "f").decorators) == "(Call(a, (1,)), b)"
+    assert show(symbol(facts, "A").decorators) == "(d,)"
 
 
 def test_damage_has_lines() -> None:

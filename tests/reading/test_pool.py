@@ -119,3 +119,26 @@ def test_an_exception_of_the_caller_ends_the_children() -> None:
     assert threading.active_count() <= before
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_pool_keeps_its_processes_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    worker = pool._Worker
+
+    def start(folders: list[str], seconds: float) -> object:
+        started.append(folders)
+        return worker(folders, seconds)
+
+    monkeypatch.setattr(pool, "_Worker", start)
+    monkeypatch.setattr(pool, "BYTES_PER_WORKER", 1_000)
+    with pool.ReaderPool(2) as readers:
+        for number in range(5):
+            assert isinstance(readers.read_all([("a", b"x = %d" % number)])["a"], Reading)
+        assert len(started) == 1
+        assert len(readers.read_all(sources())) == len(sources())
+        assert len(started) == 2
+        process = readers._workers[0].process
+        assert process is not None and process.poll() is None
+    assert process.poll() is not None
+    assert isinstance(readers.read_all([("a", b"x")])["a"], Reading), "a closed pool starts again"
+    readers.close()

@@ -55,49 +55,81 @@ def read_all(
     on_done: Callable[[str], None] | None = None,
     seconds_per_file: float = SECONDS_PER_FILE,
 ) -> dict[str, Reading | Failure]:
-    """Reads each text once, in at most `workers` processes (fewer for little work). Keys come out in the order of the
-    jobs. `on_done` is called with each key, on this thread, as soon as it is read. A `Failure` with the reason
-    `reader-failed` may depend on the machine and must not be cached."""
-    texts = dict(jobs)
-    results: dict[str, Reading | Failure] = dict.fromkeys(texts, Failure(SkipReason.READER_FAILED, "not read"))
-    waiting: list[Job] = []
-    for key, text in texts.items():
-        try:
-            check_size(text)
-            waiting.append((key, text))
-        except TooLarge as error:
-            results[key] = Failure(SkipReason.TOO_LARGE, error.message)
+    """One batch with processes of its own: `ReaderPool.read_all`."""
+    with ReaderPool(workers, seconds_per_file) as pool:
+        return pool.read_all(jobs, on_done)
+
+
+class ReaderPool:
+    """Reader processes that stay up between batches, since starting one costs as much as reading many a file. None is
+    started before there is something to read. Close it, or use it in a `with`."""
+
+    def __init__(self, workers: int, seconds_per_file: float = SECONDS_PER_FILE) -> None:
+        self._most = workers
+        self._seconds = seconds_per_file
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> ReaderPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the processes. The pool may be used again."""
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.stop()
+
+    def read_all(
+        self, jobs: Sequence[Job], on_done: Callable[[str], None] | None = None
+    ) -> dict[str, Reading | Failure]:
+        """Reads each text once, in at most `workers` processes (fewer for little work). Keys come out in the order of
+        the jobs. `on_done` is called with each key, on this thread, as soon as it is read. A `Failure` with the reason
+        `reader-failed` may depend on the machine and must not be cached."""
+        texts = dict(jobs)
+        results: dict[str, Reading | Failure] = dict.fromkeys(texts, Failure(SkipReason.READER_FAILED, "not read"))
+        waiting: list[Job] = []
+        for key, text in texts.items():
+            try:
+                check_size(text)
+                waiting.append((key, text))
+            except TooLarge as error:
+                results[key] = Failure(SkipReason.TOO_LARGE, error.message)
+                if on_done is not None:
+                    on_done(key)
+        for key, result in self._run(waiting):
+            results[key] = result
             if on_done is not None:
                 on_done(key)
-    for key, result in _run(waiting, workers, seconds_per_file):
-        results[key] = result
-        if on_done is not None:
-            on_done(key)
-    return results
+        return results
 
-
-def _run(jobs: list[Job], workers: int, seconds: float) -> Iterator[tuple[str, Reading | Failure]]:
-    """Yields results as they come."""
-    if not jobs:
-        return
-    total = sum(len(text) for _, text in jobs)
-    count = max(1, min(workers, len(jobs), -(-total // BYTES_PER_WORKER)))
-    pending: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-    for job in sorted(jobs, key=lambda job: -len(job[1])):  # the largest first, so that no worker ends on one
-        pending.put(job)
-    for _ in range(count):
-        pending.put(None)
-    done: queue.SimpleQueue[tuple[str, Reading | Failure]] = queue.SimpleQueue()
-    folders = library_folders()
-    workers_started = [_Worker(folders, seconds) for _ in range(count)]
-    for worker in workers_started:
-        threading.Thread(target=worker.work, args=(pending, done), daemon=True).start()
-    try:
-        for _ in jobs:
-            yield done.get()
-    finally:
-        for worker in workers_started:
-            worker.stop()
+    def _run(self, jobs: list[Job]) -> Iterator[tuple[str, Reading | Failure]]:
+        """Yields results as they come. Ends the processes when it is left before the last one."""
+        if not jobs:
+            return
+        total = sum(len(text) for _, text in jobs)
+        count = max(1, min(self._most, len(jobs), -(-total // BYTES_PER_WORKER)))
+        pending: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        for job in sorted(jobs, key=lambda job: -len(job[1])):  # the largest first, so that no worker ends on one
+            pending.put(job)
+        for _ in range(count):
+            pending.put(None)
+        done: queue.SimpleQueue[tuple[str, Reading | Failure]] = queue.SimpleQueue()
+        if len(self._workers) < count:
+            folders = library_folders()
+            self._workers += [_Worker(folders, self._seconds) for _ in range(count - len(self._workers))]
+        for worker in self._workers[:count]:
+            threading.Thread(target=worker.work, args=(pending, done), daemon=True).start()
+        received = 0
+        try:
+            for _ in jobs:
+                result = done.get()
+                received += 1
+                yield result
+        finally:
+            if received < len(jobs):
+                self.close()
 
 
 def library_folders() -> list[str]:
@@ -126,7 +158,7 @@ class _Worker:
         pending: queue.SimpleQueue[Job | None],
         done: queue.SimpleQueue[tuple[str, Reading | Failure]],
     ) -> None:
-        """Takes jobs until there is a None, and always puts one result for each."""
+        """Takes jobs until there is a None, and always puts one result for each. The process stays up."""
         while (job := pending.get()) is not None and not self.stopped:
             key, text = job
             try:
@@ -134,7 +166,6 @@ class _Worker:
             except Exception as error:  # such as no process to be had; the caller waits for a result
                 result = Failure(SkipReason.READER_FAILED, f"{type(error).__name__}: {error}"[:300])
             done.put((key, result))
-        self.stop()
 
     def stop(self) -> None:
         """Ends the child, if there is one, and starts no other."""

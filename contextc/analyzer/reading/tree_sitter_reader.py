@@ -23,7 +23,9 @@ from contextc.model.facts import Damage, ModuleFacts
 from contextc.model.span import LineIndex
 
 MAX_DAMAGE = 20  # places reported
-MAX_RESTARTS = 50  # each parses the rest of the text again; after that, the rest is cut at every definition
+MAX_PARSED = 2_000_000  # bytes: each restart parses the rest again; past this the rest is cut at every definition
+
+_LOOKAHEAD = 80  # bytes past a broken node: enough to recognise a definition whose keyword it ends in
 
 _EXPRESSIONS = {**READERS, **EXPRESSIONS}
 _DEFINITION = re.compile(rb"^(?:async[ \t]+def|def|class|@)[ \t]*(?=[\w\x80-\xff])", re.MULTILINE)
@@ -57,23 +59,37 @@ def read_with_tree_sitter(text: bytes) -> ModuleFacts:
 
 def _pieces(text: bytes) -> Iterator[Piece]:
     """The top-level nodes in order, parsed anew after each broken stretch that swallowed a definition."""
-    start = 0
-    for restart in range(MAX_RESTARTS + 1):
+    start = parsed = 0
+    while True:
         nodes = _parse(text[start:])
+        parsed += len(text) - start
         cut = _first_swallowed(text, start, nodes)
         if cut is None:
             yield start, nodes
             return
-        if restart == MAX_RESTARTS:
+        if parsed > MAX_PARSED:
             break
         index, end = cut
         yield start, nodes[:index]
         broken = start + nodes[index].start_byte
         yield broken, _parse(text[broken:end])
         start = end
-    starts = [start, *(match.start() for match in _DEFINITION.finditer(text, start + 1)), len(text)]
-    for first, last in itertools.pairwise(starts):
+    for first, last in itertools.pairwise(_cuts(text, start)):
         yield first, _parse(text[first:last])
+
+
+def _cuts(text: bytes, start: int) -> list[int]:
+    """Every place from `start` on where a definition starts at the margin, whole decorators with what they decorate,
+    and both ends."""
+    cuts = [start]
+    for match in _DEFINITION.finditer(text, start + 1):
+        last = cuts[-1]
+        decorated = text.startswith(b"@", last) and text.count(b"(", last, match.start()) == text.count(
+            b")", last, match.start()
+        )
+        if not decorated:
+            cuts.append(match.start())
+    return [*cuts, len(text)]
 
 
 def _parse(text: bytes) -> list[Node]:
@@ -86,7 +102,7 @@ def _first_swallowed(text: bytes, base: int, nodes: list[Node]) -> tuple[int, in
         if not node.has_error:
             continue
         start, end = base + node.start_byte, base + node.end_byte
-        for match in _DEFINITION.finditer(text, _first_line_end(text, start, node)):
+        for match in _DEFINITION.finditer(text, _first_line_end(text, start, node), end + _LOOKAHEAD):
             if match.start() >= end:
                 break
             if not _in_string(node, match.start() - base):
