@@ -106,7 +106,9 @@ def _analyse(arguments: Namespace, resolver: str) -> Repository:
             cache=arguments.cache,
             progress=None if arguments.quiet else progress,
         )
-        return engine.analyze_repository(options)
+        repository = engine.analyze_repository(options)
+    _report(arguments, (_printable(note.message) for note in repository.notes))
+    return repository
 
 
 def _check_root(root: Path, arguments: Namespace) -> None:

@@ -21,18 +21,17 @@ from typing import TypeVar
 from contextc.analyzer.inference.fixpoint import Solver
 from contextc.analyzer.inference.program import Program
 from contextc.analyzer.inference.resolution import Resolved, resolve_program
-from contextc.analyzer.loading import NEWEST_PYTHON, Loaded, StubReader, load_project
+from contextc.analyzer.loading import NEWEST_PYTHON, Loaded, StubReader, imported_modules, load_project
+from contextc.analyzer.reading.pool import ReaderPool
 from contextc.analyzer.settings import Settings, load_settings
 from contextc.analyzer.store import FactsStore
 from contextc.graph.builder import build_graph
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.name_only_calls import find_name_only_calls
 from contextc.model.analysis import Analysis
+from contextc.model.diagnostic import Note
 from contextc.model.facts import ModuleFacts
-from contextc.model.ir import Import as ImportStatement
-from contextc.model.ir import ImportFrom
 from contextc.model.span import LineIndex
-from contextc.model.traverse import iter_module
 from contextc.passes.by_name import Contrast, compare_target, compile_by_name
 from contextc.passes.pipeline import Compilation, compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE
@@ -59,13 +58,15 @@ class Options:
 
 @dataclass(frozen=True)
 class Repository:
-    """An analysed repository. `seconds` is the wall time the analysis took."""
+    """An analysed repository. `seconds` is the wall time the analysis took. `notes` speak of this run and machine (the
+    cache): they may hold absolute paths and differ from run to run, so they are no part of the analysis."""
 
     analysis: Analysis
     graph: CallGraph
     texts: Mapping[str, bytes]
     facts: Mapping[str, ModuleFacts | None]
     seconds: float
+    notes: tuple[Note, ...] = ()
 
 
 def analyze_repository(options: Options) -> Repository:
@@ -76,8 +77,9 @@ def analyze_repository(options: Options) -> Repository:
     )
     store = FactsStore.open(None, repository=options.root) if options.cache else FactsStore(None, None)
     try:
-        loaded = load_project(options.root, settings, store, _workers(options), options.progress)
-        resolved = run_deep(lambda: _resolve(loaded, settings, store, options))
+        with ReaderPool(options.workers or max(1, os.cpu_count() or 1)) as pool:
+            loaded = load_project(options.root, settings, store, pool, options.progress)
+            resolved = run_deep(lambda: _resolve(loaded, settings, store, pool))
     finally:
         store.close()
     analysis = Analysis(
@@ -94,32 +96,17 @@ def analyze_repository(options: Options) -> Repository:
     )
     if options.resolver == "name-only":
         analysis = _by_name(analysis, loaded)
-    return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, seconds, store.notes)
 
 
-def _workers(options: Options) -> int:
-    return options.workers or max(1, os.cpu_count() or 1)
-
-
-def _resolve(loaded: Loaded, settings: Settings, store: FactsStore, options: Options) -> Resolved:
+def _resolve(loaded: Loaded, settings: Settings, store: FactsStore, pool: ReaderPool) -> Resolved:
     oldest = loaded.project.python
-    stubs = StubReader(settings.environment, oldest, settings.platform or "linux", store, _workers(options))
-    stubs.prefetch(imported_modules(loaded))
+    stubs = StubReader(settings.environment, oldest, settings.platform or "linux", store, pool)
+    stubs.prefetch(sorted({name for _, facts, _ in loaded.files for name in imported_modules(facts)}))
     newest = max(NEWEST_PYTHON, oldest or NEWEST_PYTHON)
     program = Program(loaded.files, stubs.load, stubs.python, stubs.platform, oldest or (3, 0), newest)
     return resolve_program(Solver(program))
-
-
-def imported_modules(loaded: Loaded) -> list[str]:
-    """Absolute names of modules that some file imports, sorted: candidates for stubs."""
-    names: set[str] = set()
-    for _, facts, _ in loaded.files:
-        for _, node in iter_module(facts):
-            if isinstance(node, ImportStatement):
-                names.update(item.name for item in node.names)
-            elif isinstance(node, ImportFrom) and node.level == 0:
-                names.add(node.module)
-    return sorted(names)
 
 
 def _by_name(analysis: Analysis, loaded: Loaded) -> Analysis:

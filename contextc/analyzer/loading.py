@@ -6,15 +6,16 @@ the same for one outside module at a time, when inference first asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from contextc.analyzer.externals.environment import open_environment
-from contextc.analyzer.externals.stubs import StubLibrary
+from contextc.analyzer.externals.stubs import StubFile, StubLibrary
 from contextc.analyzer.inference.program import StubSource
 from contextc.analyzer.project import Project, discover_project
-from contextc.analyzer.reading.pool import Reading, read_all
+from contextc.analyzer.reading.pool import ReaderPool, Reading
 from contextc.analyzer.reading.read import Failure
 from contextc.analyzer.settings import Settings
 from contextc.analyzer.source import Source, read_source
@@ -23,6 +24,8 @@ from contextc.model.analysis import ModuleFile
 from contextc.model.codec import decode_facts
 from contextc.model.diagnostic import Note, Skip, SkipReason
 from contextc.model.facts import ModuleFacts
+from contextc.model.ir import Import, ImportFrom
+from contextc.model.traverse import iter_module
 
 STUB_PYTHON = (3, 12)  # the version stubs are read for, unless the project starts later
 NEWEST_PYTHON = (3, 14)
@@ -46,7 +49,7 @@ class Loaded(NamedTuple):
 
 
 def load_project(
-    root: Path, settings: Settings, store: FactsStore, workers: int, progress: Progress | None = None
+    root: Path, settings: Settings, store: FactsStore, pool: ReaderPool, progress: Progress | None = None
 ) -> Loaded:
     """Discovers, reads and parses. A file that can't be read in full is listed; nothing raises on bad source."""
     project = discover_project(root, settings)
@@ -60,14 +63,14 @@ def load_project(
             facts[file.path] = None
         else:
             sources.append((file, source))
-    readings = read_texts({s.digest: s.text for _, s in sources}, store, workers, progress)
+    readings = read_texts({s.digest: s.text for _, s in sources}, store, pool, progress)
     files: list[tuple[ModuleFile, ModuleFacts, bytes]] = []
     notes: list[Note] = list(project.notes)
     for file, source in sources:
         reading = readings[source.digest]
         notes.extend(source.notes)
         if isinstance(reading, Failure):
-            skipped.append(Skip(file.path, reason_of(reading), reading.detail))
+            skipped.append(Skip(file.path, reading.reason, reading.detail))
             facts[file.path] = None
             continue
         facts[file.path] = reading
@@ -85,76 +88,149 @@ def load_project(
     )
 
 
-def reason_of(failure: Failure) -> SkipReason:
-    """Why a file has no facts."""
-    return failure.reason
-
-
 def read_texts(
-    texts: Mapping[str, bytes], store: FactsStore, workers: int, progress: Progress | None = None
+    texts: Mapping[str, bytes], store: FactsStore, pool: ReaderPool, progress: Progress | None = None
 ) -> dict[str, ModuleFacts | Failure]:
-    """Facts by digest: from the store, the rest from worker processes, whose facts the store then keeps."""
-    known = store.get_many(texts)
+    """Facts by digest: from the store, the rest from reader processes, whose facts the store then keeps."""
     found: dict[str, ModuleFacts | Failure] = {}
-    for digest, text in known.items():
-        try:
-            found[digest] = decode_facts(text)
-        except (ValueError, TypeError, IndexError):
-            continue
-    missing = [(digest, text) for digest, text in texts.items() if digest not in found]
+    for digest, text in store.get_many(texts).items():
+        facts = _decode(text)
+        if facts is not None:
+            found[digest] = facts
+    missing = {digest: text for digest, text in texts.items() if digest not in found}
+    for digest, result in _read_missing(missing, store, pool, progress).items():
+        found[digest] = result.decode() if isinstance(result, Reading) else result
+    return found
+
+
+def _read_missing(
+    texts: Mapping[str, bytes], store: FactsStore, pool: ReaderPool, progress: Progress | None = None
+) -> dict[str, Reading | Failure]:
     done = 0
 
     def count(_: str) -> None:
         nonlocal done
         done += 1
         if progress is not None:
-            progress(done, len(missing))
+            progress(done, len(texts))
 
-    if missing:
-        results = read_all(missing, workers, count)
-        store.put_many([(k, r.text) for k, r in results.items() if isinstance(r, Reading)])
-        for digest, result in results.items():
-            found[digest] = result.decode() if isinstance(result, Reading) else result
-    return found
+    results = pool.read_all(tuple(texts.items()), count)
+    store.put_many([(digest, r.text) for digest, r in results.items() if isinstance(r, Reading)])
+    return results
+
+
+def _decode(text: str) -> ModuleFacts | None:
+    """None for text of another format."""
+    try:
+        return decode_facts(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+
+
+def imported_modules(facts: ModuleFacts, package: str | None = None) -> Iterator[str]:
+    """Absolute names of the modules that a file imports. `package`: what its relative imports start from; None leaves
+    them out. `from a import b` gives `a` alone, since `b` need not be a module."""
+    for _, node in iter_module(facts):
+        if isinstance(node, Import):
+            yield from (item.name for item in node.names)
+        elif isinstance(node, ImportFrom) and not node.level:
+            yield node.module
+        elif isinstance(node, ImportFrom) and package is not None:
+            parts = package.split(".")
+            kept = len(parts) - (node.level - 1)
+            if kept > 0:
+                yield ".".join([*parts[:kept], *[node.module] * bool(node.module)])
+
+
+class _Located(NamedTuple):
+    stub: StubFile
+    text: bytes
+    digest: str
 
 
 class StubReader:
-    """Loads outside modules for inference. The first call fetches in one go what nearly every program needs."""
+    """Loads outside modules for inference, each decoded when it is first asked for."""
 
     def __init__(
-        self, environment: Path | None, oldest: tuple[int, int] | None, platform: str, store: FactsStore, workers: int
+        self,
+        environment: Path | None,
+        oldest: tuple[int, int] | None,
+        platform: str,
+        store: FactsStore,
+        pool: ReaderPool,
     ) -> None:
         self.python = max(oldest or STUB_PYTHON, STUB_PYTHON)
         self.platform = platform
         opened = open_environment(environment) if environment is not None else None
         self.library = StubLibrary(self.python, platform, opened)
         self._store = store
-        self._workers = workers
+        self._pool = pool
+        self._located: dict[str, _Located | None] = {}
+        self._encoded: dict[str, str] = {}  # facts as JSON by the digest of their text, until they are decoded
+        self._facts: dict[str, ModuleFacts | None] = {}  # decoded; None for a text that could not be read
         self._loaded: dict[str, StubSource | None] = {}
 
-    def prefetch(self, modules: Sequence[str]) -> None:
-        """Reads several modules in one batch."""
-        located = []
-        for name in (n for n in dict.fromkeys((*_ALWAYS, *modules)) if n not in self._loaded):
-            stub = self.library.locate(name)
-            text = self.library.read_text(stub) if stub is not None else None
-            if stub is None or text is None:
-                self._loaded[name] = None
-            else:
-                located.append((name, stub, text))
-        import hashlib
-
-        digests = {name: hashlib.sha256(text).hexdigest() for name, _, text in located}
-        readings = read_texts({digests[n]: t for n, _, t in located}, self._store, self._workers)
-        for name, stub, _ in located:
-            reading = readings[digests[name]]
-            origin = "typeshed" if stub.origin == "typeshed" else "environment"
-            self._loaded[name] = (
-                None if isinstance(reading, Failure) else StubSource(reading, stub.is_package, origin)
-            )
+    def prefetch(self, modules: Iterable[str]) -> None:
+        """Has the facts of several modules at hand, those that nearly every program needs among them. Where the store
+        doesn't know one, what it imports in turn is read too, in as few batches as there are steps: several processes
+        read at once, while inference asks for one module after the other."""
+        wave = list(dict.fromkeys((*_ALWAYS, *modules)))
+        seen = set(wave)
+        while wave:
+            imported = {name for module in self._fetch(wave) for name in self._imports(module)}
+            wave = sorted(imported - seen)
+            seen |= imported
 
     def load(self, module: str) -> StubSource | None:
         """A module outside the repository, or None where there is no text for it."""
         if module not in self._loaded:
-            self.prefetch((module,))
+            self._fetch((module,))
+            located = self._located[module]
+            facts = self._decode(located) if located is not None else None
+            source = None
+            if located is not None and facts is not None:
+                origin = "typeshed" if located.stub.origin == "typeshed" else "environment"
+                source = StubSource(facts, located.stub.is_package, origin)
+            self._loaded[module] = source
         return self._loaded[module]
+
+    def _fetch(self, modules: Iterable[str]) -> list[str]:
+        """Gets the facts of modules, still encoded. Returns those that had to be read."""
+        located = [(name, found) for name in modules if (found := self._locate(name)) is not None]
+        wanted = {found.digest: found.text for _, found in located}
+        wanted = {d: text for d, text in wanted.items() if d not in self._encoded and d not in self._facts}
+        self._encoded.update(self._store.get_many(wanted))
+        missing = {digest: text for digest, text in wanted.items() if digest not in self._encoded}
+        for digest, result in _read_missing(missing, self._store, self._pool).items():
+            if isinstance(result, Reading):
+                self._encoded[digest] = result.text
+            else:
+                self._facts[digest] = None
+        return [name for name, found in located if found.digest in missing]
+
+    def _locate(self, module: str) -> _Located | None:
+        if module not in self._located:
+            stub = self.library.locate(module)
+            text = self.library.read_text(stub) if stub is not None else None
+            found = None
+            if stub is not None and text is not None:
+                found = _Located(stub, text, hashlib.sha256(text).hexdigest())
+            self._located[module] = found
+        return self._located[module]
+
+    def _decode(self, located: _Located) -> ModuleFacts | None:
+        digest = located.digest
+        if digest not in self._facts:
+            facts = _decode(self._encoded.pop(digest))
+            if facts is None:  # the store held another format after all
+                result = _read_missing({digest: located.text}, self._store, self._pool)[digest]
+                facts = result.decode() if isinstance(result, Reading) else None
+            self._facts[digest] = facts
+        return self._facts[digest]
+
+    def _imports(self, module: str) -> Iterator[str]:
+        located = self._located[module]
+        facts = self._decode(located) if located is not None else None
+        if located is not None and facts is not None:
+            package = module if located.stub.is_package else module.rpartition(".")[0]
+            yield from imported_modules(facts, package)

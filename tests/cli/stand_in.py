@@ -11,6 +11,7 @@ import pytest
 
 from contextc.errors import ConfigurationError
 from contextc.graph.call_graph import CallGraph
+from contextc.model.diagnostic import Note
 from contextc.passes.pipeline import Compilation, compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE
 from contextc.passes.tokens import load_tokenizer
@@ -47,6 +48,7 @@ class Analysed(NamedTuple):
     texts: dict[str, bytes]
     facts: dict[str, Any]
     seconds: float
+    notes: tuple[Note, ...] = ()
 
 
 class StandIn:
@@ -55,6 +57,7 @@ class StandIn:
     def __init__(self) -> None:
         self.options: Options | None = None
         self.fault: BaseException | None = None
+        self.notes: tuple[Note, ...] = ()
 
     def analyze_repository(self, options: Options) -> Analysed:
         self.options = options
@@ -63,7 +66,7 @@ class StandIn:
         if options.progress is not None:
             options.progress(3, 3)
         made = Repository(TEXTS, EDGES, [("app.views:show", 5, "user.gone")])
-        return Analysed(made.graph, made.texts, {}, 0.25)
+        return Analysed(made.graph, made.texts, {}, 0.25, self.notes)
 
     def compile_context(
         self, repository: Analysed, target: str, max_hops: int | None, tokenizer: str, explain: bool

@@ -11,6 +11,7 @@ import pytest
 
 from contextc import __version__
 from contextc.cli import main
+from contextc.model.diagnostic import Note
 from tests.cli.stand_in import StandIn, install, wrong_setting
 from tests.command import REPOSITORY
 
@@ -39,6 +40,16 @@ def test_compile_writes_the_context_to_one_stream_and_the_report_to_the_other(
     assert any(line.startswith("  tokens   ") and "o200k, all files" in line for line in lines)
     assert "  time     0.25 s" in lines
     assert "  app/views.py:5: unresolved (untyped-receiver): user.gone" in lines
+
+
+def test_what_the_run_has_to_say_goes_to_the_report(engine: StandIn, capsys: Captured) -> None:
+    engine.notes = (Note("", "Cache not used: the folder /tmp/\x1b[31m belongs to another user."),)
+    assert main(["graph", "repo"]) == 0
+    out, err = capsys.readouterr()
+    assert err.splitlines()[0] == r"Cache not used: the folder /tmp/\x1b[31m belongs to another user."
+    assert "Cache" not in out
+    assert main(["graph", "repo", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_quiet_silences_the_report(engine: StandIn, capsys: Captured) -> None:
