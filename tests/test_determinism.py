@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,33 +10,49 @@ import pytest
 from tests.command import FIXTURES, REPOSITORY, run
 
 NINE = FIXTURES / "nine_files"
+OWN = REPOSITORY / "contextc"
 
 
-def digest_of_runs(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str | Path) -> set[str]:
-    """Digests of what one command prints under different seeds, worker counts and caches."""
-    digests = set()
-    for number, (seed, workers) in enumerate([(0, 1), (1, 2), (4242, 2)]):
-        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / str(number // 2)))  # run 1 finds run 0's cache
-        done = run(*arguments, "--workers", str(workers), seed=seed)
-        assert done.stdout.strip()
-        digests.add(hashlib.sha256(done.stdout.encode()).hexdigest())
-    return digests
+@pytest.fixture(scope="module")
+def cold_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A second cache, filled by this module's tests alone."""
+    return tmp_path_factory.mktemp("second-cache")
 
 
-@pytest.mark.parametrize("root", [NINE, REPOSITORY / "contextc"], ids=["nine_files", "contextc"])
-@pytest.mark.parametrize("form", ["json", "dot"])
-def test_graph(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path, form: str) -> None:
-    assert len(digest_of_runs(monkeypatch, tmp_path, "graph", root, "--format", form)) == 1
+def assert_equal_runs(monkeypatch: pytest.MonkeyPatch, cache: Path, *arguments: str | Path) -> None:
+    """One run in the test session's cache, one in `cache`, under another hash seed and with other workers."""
+    first = run(*arguments, "--workers", "1", seed=0).stdout
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    second = run(*arguments, "--workers", "2", seed=4242).stdout
+    assert first.strip()
+    assert first == second
+
+
+@pytest.mark.parametrize(("root", "form"), [(NINE, "json"), (NINE, "dot"), (OWN / "graph", "json")])
+def test_graph(monkeypatch: pytest.MonkeyPatch, cold_cache: Path, root: Path, form: str) -> None:
+    assert_equal_runs(monkeypatch, cold_cache, "graph", root, "--format", form)
+
+
+def test_graph_by_names(monkeypatch: pytest.MonkeyPatch, cold_cache: Path) -> None:
+    assert_equal_runs(monkeypatch, cold_cache, "graph", OWN, "--resolver", "name-only")
 
 
 @pytest.mark.parametrize("form", ["markdown", "xml", "json"])
-def test_compile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str) -> None:
-    assert len(digest_of_runs(monkeypatch, tmp_path, "compile", NINE, "app/views.py", "--format", form)) == 1
+def test_compile(monkeypatch: pytest.MonkeyPatch, cold_cache: Path, form: str) -> None:
+    assert_equal_runs(monkeypatch, cold_cache, "compile", NINE, "app/views.py", "--format", form, "--explain")
 
 
-def test_compile_of_own_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    arguments = ("compile", REPOSITORY / "contextc", "model/span.py", "--format", "json")
-    assert len(digest_of_runs(monkeypatch, tmp_path, *arguments)) == 1
+def test_compile_of_own_code(monkeypatch: pytest.MonkeyPatch, cold_cache: Path) -> None:
+    assert_equal_runs(monkeypatch, cold_cache, "compile", OWN / "graph", "queries.py", "--format", "json")
+
+
+def test_compare(monkeypatch: pytest.MonkeyPatch, cold_cache: Path) -> None:
+    assert_equal_runs(monkeypatch, cold_cache, "compare", NINE, "app/views.py")
+
+
+def test_the_cache_does_not_show() -> None:
+    without = run("graph", NINE, "--no-cache").stdout
+    assert without == run("graph", NINE).stdout == run("graph", NINE).stdout
 
 
 def test_the_order_files_were_made_in_does_not_show(tmp_path: Path) -> None:
@@ -48,7 +63,6 @@ def test_the_order_files_were_made_in_does_not_show(tmp_path: Path) -> None:
         for source in sorted(NINE.rglob("*.py"), reverse=backwards):
             copy = root / source.relative_to(NINE)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(source.read_bytes())
-        os.utime(root, (0, 0))
-        graphs.add(run("graph", root, "--format", "json").stdout)
+            shutil.copyfile(source, copy)
+        graphs.add(run("graph", root).stdout)
     assert len(graphs) == 1

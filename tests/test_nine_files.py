@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from contextc.model.edge import EdgeKind
 from tests.command import FIXTURES, run, run_compile, run_graph
 
 ROOT = FIXTURES / "nine_files"
@@ -35,10 +36,10 @@ def context_by_name() -> dict[str, Any]:
     return run_compile(ROOT, TARGET, "--resolver", "name-only")
 
 
-def edges(graph: dict[str, Any], caller: str, callee: str) -> list[tuple[str, str]]:
-    """Kind and certainty of the edges between two symbols."""
+def calls(graph: dict[str, Any], caller: str, callee: str) -> list[tuple[str, str]]:
+    """Kind and certainty of the call edges between two symbols."""
     found = [e for e in graph["edges"] if (e["caller"], e["callee"]) == (caller, callee)]
-    return [(e["kind"], e["certainty"]) for e in found]
+    return [(e["kind"], e["certainty"]) for e in found if EdgeKind(e["kind"]).is_call]
 
 
 def line_of(path: str, text: str) -> int:
@@ -70,18 +71,19 @@ def test_by_name_the_graph_ties_views_to_both_saves() -> None:
 
 
 def test_the_receiver_tells_one_save_from_the_other(graph: dict[str, Any]) -> None:
-    assert edges(graph, "app.views:register_user", "app.models:User.save") == [("CALL", "certain")]
+    assert calls(graph, "app.views:register_user", "app.models:User.save") == [("CALL", "certain")]
     assert not [e for e in graph["edges"] if e["callee"].startswith("app.models_order:") and e["path"] == TARGET]
 
 
 def test_the_constructor_and_the_service_are_certain(graph: dict[str, Any]) -> None:
-    assert edges(graph, "app.views:register_user", "app.models:User.__init__") == [("CONSTRUCT", "certain")]
-    assert edges(graph, "app.views:register_user", "app.services:greeting_for") == [("CALL", "certain")]
+    assert calls(graph, "app.views:register_user", "app.models:User.__init__") == [("CONSTRUCT", "certain")]
+    assert calls(graph, "app.views:register_user", "app.services:greeting_for") == [("CALL", "certain")]
 
 
 @pytest.mark.parametrize("handler", HANDLERS)
 def test_both_handlers_are_possible(graph: dict[str, Any], handler: str) -> None:
-    found = [e for e in graph["edges"] if e["caller"] == "app.views:notify" and e["callee"] == handler]
+    found = [e for e in graph["edges"] if (e["caller"], e["callee"]) == ("app.views:notify", handler)]
+    found = [e for e in found if EdgeKind(e["kind"]).is_call]
     assert {(e["kind"], e["certainty"]) for e in found} == {("DYNAMIC", "possible")}
     assert {e["line"] for e in found} == {line_of(TARGET, "return handler(user, payload)")}
     assert {e["rule"] for e in found} <= {"getattr-pattern", "import-pattern"}
@@ -93,19 +95,16 @@ def test_nothing_else_in_the_handlers_is_taken_for_a_handler(graph: dict[str, An
 
 
 def test_the_receiver_is_linked_from_where_its_signal_is_sent(graph: dict[str, Any]) -> None:
-    found = [
-        e
-        for e in graph["edges"]
-        if e["caller"] == "app.models:User.save" and e["callee"] == "app.services:remember_address"
-    ]
+    receiver = ("app.models:User.save", "app.services:remember_address")
+    found = [e for e in graph["edges"] if (e["caller"], e["callee"]) == receiver]
     assert [e["line"] for e in found] == [line_of("app/models.py", "user_saved.send(")]
     assert found[0]["kind"] in ("CALLBACK", "DYNAMIC", "CALL")
     assert found[0]["rule"] == "signal"
 
 
 def test_the_registration_is_there_too(graph: dict[str, Any]) -> None:
-    kinds = [kind for kind, _ in edges(graph, "app.services:<module>", "app.services:remember_address")]
-    assert "REGISTRATION" in kinds
+    registered = {(e["caller"], e["callee"]) for e in graph["edges"] if e["kind"] == "REGISTRATION"}
+    assert ("app.services:<module>", "app.services:remember_address") in registered
 
 
 def test_the_context_has_what_the_target_needs_and_not_the_order(context: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ FENCES = {
     "tree_sitter": "contextc/analyzer/reading/tree_*.py",
     "tree_sitter_python": "contextc/analyzer/reading/tree_*.py",
     "jedi": "contextc/analyzer/externals/jedi_oracle.py",
+    "parso": "contextc/analyzer/externals/jedi_oracle.py",
     "typeshed_client": "contextc/analyzer/externals/stubs.py",
     "platformdirs": "contextc/analyzer/settings.py",
     "pathspec": "contextc/analyzer/ignore_rules.py",
