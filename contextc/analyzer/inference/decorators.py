@@ -84,9 +84,18 @@ def _decorate(frame: Frame, decorator: ir.Expr, callees: ValueSet, values: Value
             result = call_value(frame, callee, arguments, decorator.at, outcome, (EdgeKind.DECORATOR, Rule.DECORATION))
             for item in result:
                 found |= _decorated(frame, item, value)
+            if value in result and _in_repository(frame, callee):
+                _note_registration(frame, decorator.at, value)
             if not result and not _in_repository(frame, callee):
                 found.add(value)
     return frozenset(found)
+
+
+def _note_registration(frame: Frame, at: int, value: Value) -> None:
+    """A decorator of the repository that gives back what it got has kept it somewhere, or marked it."""
+    if frame.recorder is None or not isinstance(value, FunctionValue):
+        return
+    frame.recorder.relations.add((frame.unit.id, at, value.symbol, EdgeKind.REGISTRATION, Rule.REGISTRY))
 
 
 def _in_repository(frame: Frame, callee: Value) -> bool:

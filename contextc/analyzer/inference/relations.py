@@ -28,7 +28,8 @@ def iter_relations(solver: Solver, recorder: Recorder) -> Iterator[Edge | Import
         yield from _name_relations(solver, unit)
     for unit_id, at, target, kind, rule in sorted(recorder.relations, key=lambda r: (r[0], r[1], r[2])):
         unit = solver.kernel.definition(unit_id)
-        yield _edge(unit, unit.span(at).start, target, kind, rule, Certainty.POSSIBLE)
+        certainty = Certainty.POSSIBLE if kind is EdgeKind.IMPORTS else Certainty.CERTAIN
+        yield _edge(unit, unit.span(at).start, target, kind, rule, certainty)
 
 
 def _edge(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from contextc.analyzer.frameworks.signals import iter_signal_edges
 from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Recorder
@@ -37,14 +38,13 @@ def resolve_program(solver: Solver) -> Resolved:
     symbols = tuple(sorted((_symbol(solver, d) for d in definitions), key=lambda s: (s.path, s.span.start, s.id)))
     edges: set[Edge] = set()
     unresolved: set[Unresolved] = set()
-    seen: set[tuple[str, int]] = set()
     for (unit, at), outcome in recorder.calls.items():
         definition = solver.kernel.definition(unit)
-        seen.add((unit, at))
         edges.update(_edges(solver, definition, at, outcome, explicit=True))
         unresolved.update(_open_site(definition, at, outcome))
     for (unit, at, _), outcome in recorder.implicit.items():
         edges.update(_edges(solver, solver.kernel.definition(unit), at, outcome, explicit=False))
+    edges.update(iter_signal_edges(solver))
     imports: set[Import] = set()
     for relation in iter_relations(solver, recorder):
         if isinstance(relation, Import):
