@@ -72,6 +72,7 @@ class Statics:
         self._tables: dict[str, Table] = {}
         self._members: dict[tuple[str, str], tuple[Resolved, ...]] = {}
         self._open: set[tuple[str, str]] = set()
+        self._followed: set[tuple[str, str, int]] = set()
         self._exports: dict[str, dict[str, str]] = {}
 
     def table(self, scope: Definition) -> Table:
@@ -238,14 +239,20 @@ class Statics:
 
     def follow_alias(self, assigned: Assigned, limit: int = 8) -> tuple[Resolved, ...]:
         """The definitions behind `X = Y` chains; the assignment itself where the value is no plain name."""
-        binding = assigned.binding
-        if limit and binding.value is not None and isinstance(binding.value, (ir.Name, ir.Attribute)):
-            found: list[Resolved] = []
-            for item in self.resolve_expression(assigned.scope, binding.value):
+        value = assigned.binding.value
+        if not limit or not isinstance(value, (ir.Name, ir.Attribute)):
+            return (assigned,)
+        key = (assigned.scope.id, assigned.name, value.at)
+        if key in self._followed:  # `node = node.next`: the way comes back here through an attribute
+            return (assigned,)
+        self._followed.add(key)
+        found: list[Resolved] = []
+        try:
+            for item in self.resolve_expression(assigned.scope, value):
                 if isinstance(item, Assigned) and item != assigned:
                     found.extend(self.follow_alias(item, limit - 1))
                 elif not isinstance(item, Assigned):
                     found.append(item)
-            if found:
-                return tuple(found)
-        return (assigned,)
+        finally:
+            self._followed.discard(key)
+        return tuple(found) or (assigned,)
