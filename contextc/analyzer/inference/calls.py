@@ -142,8 +142,8 @@ def call_function(
 
         return call_stub(frame, definition, receiver, args, context)
     record(frame, context, definition, receiver)
-    solution = _hand_over(frame, definition, receiver, args)
-    result = function_result(frame, definition, solution)
+    solution, returned = _hand_over(frame, definition, receiver, args)
+    result = function_result(frame, definition, solution, returned)
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
     elif args.positional and frame.kernel.method_kind(definition) == "instance":
@@ -154,7 +154,7 @@ def call_function(
         inner = frame.kernel.definition(function.inner.symbol)
         if inner.module.in_repository:
             record(frame, context, inner, receiver, definition.id)
-        told = function_result(frame, inner, {})
+        told = function_result(frame, inner, {}, NOTHING)
         result = told if told else result
         if receiver is not None:
             result = frame.kernel.receive(result, receiver)
@@ -205,8 +205,9 @@ def _by_receiver(
 
 def _hand_over(
     frame: Frame, definition: Definition, receiver: Value | None, args: Arguments
-) -> dict[str, ValueSet]:
-    """Writes argument values into parameter cells; solves the type variables of the declared parameters."""
+) -> tuple[dict[str, ValueSet], ValueSet]:
+    """Writes argument values into parameter cells; solves the type variables of the declared parameters. Also gives
+    the argument values that the function returns as they came."""
     kernel = frame.kernel
     kind = kernel.method_kind(definition)
     skip = 0
@@ -216,13 +217,20 @@ def _hand_over(
         elif kind != "static":
             args = Arguments((("", frozenset({receiver})), *args.positional), args.keywords)
     solution: dict[str, ValueSet] = {}
+    returned: set[Value] = set()
     for parameter, values in bind_arguments(frame, definition, args, skip):
         frame.write(parameter_cell(definition, parameter), values)
+        through = frame.read(("through", definition.id, parameter.name))
+        if through:
+            returned |= {v for v in values if not through.isdisjoint(kernel.settle(frozenset({v})))}
         if parameter.annotation is not None and parameter.kind not in ("star", "doublestar"):
             scope = definition.parent or definition
             declared = kernel.annotations.read(parameter.annotation, scope, definition)
             solve(frame, declared, values, solution)
-    return solution
+    for parameter in definition.facts.parameters:
+        if parameter.default is not None and frame.read(("through", definition.id, parameter.name)):
+            returned |= frame.read(("default", definition.id, parameter.name))
+    return solution, frozenset(returned)
 
 
 def _is_symbolic(frame: Frame, definition: Definition, receiver: Value) -> bool:
@@ -235,8 +243,11 @@ def _is_symbolic(frame: Frame, definition: Definition, receiver: Value) -> bool:
     return False
 
 
-def function_result(frame: Frame, definition: Definition, solution: dict[str, ValueSet]) -> ValueSet:
-    """What a call of a repository function gives: its declared result where that says enough, else the inferred."""
+def function_result(
+    frame: Frame, definition: Definition, solution: dict[str, ValueSet], returned: ValueSet
+) -> ValueSet:
+    """What a call of a repository function gives: its declared result where that says enough, else the inferred.
+    `returned`: arguments of this call that come back as they are."""
     kernel = frame.kernel
     facts = definition.facts
     declared = NOTHING
@@ -249,7 +260,7 @@ def function_result(frame: Frame, definition: Definition, solution: dict[str, Va
                 return _coroutine(frame, solved)
             return solved
         declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
-    inferred = frame.read(("return", definition.id))
+    inferred = frame.read(("return", definition.id)) | returned
     if facts.is_generator:
         return _generator(frame, definition, inferred)
     found = inferred | declared

@@ -264,9 +264,9 @@ class Kernel:
 class Frame:
     """One evaluation of one unit. `env` maps local names (and dotted paths known by flow) to values; `alive` is False on
     a path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
-    loops; `quiet` keeps implicit calls from being recorded."""
+    loops; `quiet` keeps implicit calls from being recorded; `rebound` names what the body itself has bound."""
 
-    __slots__ = ("alive", "depth", "env", "jumps", "kernel", "quiet", "recorder", "unit")
+    __slots__ = ("alive", "depth", "env", "jumps", "kernel", "quiet", "rebound", "recorder", "unit")
 
     def __init__(self, kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
         self.kernel = kernel
@@ -277,6 +277,7 @@ class Frame:
         self.jumps: list[tuple[list[dict[str, ValueSet]], list[dict[str, ValueSet]]]] = []
         self.depth = 0
         self.quiet = False
+        self.rebound: set[str] = set()
 
     @property
     def order(self) -> int:

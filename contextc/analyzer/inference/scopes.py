@@ -81,6 +81,7 @@ def bind_name(frame: Frame, name: str, values: ValueSet) -> None:
     elif unit.is_function and unit.children:
         frame.write(("closure", unit.id, name), values)
     frame.env[name] = values
+    frame.rebound.add(name)
     _forget_paths(frame, name)
 
 

@@ -108,8 +108,24 @@ def _alias(frame: Frame, statement: ir.TypeAlias) -> None:
 def _return(frame: Frame, statement: ir.Return) -> None:
     values = evaluate(frame, statement.value) if statement.value is not None else frame.kernel.none
     if frame.recorder is None and values:
-        frame.kernel.heap.write(("return", frame.unit.id), values)
+        through = _passed_through(frame, statement.value)
+        if through is not None:
+            frame.write(("through", frame.unit.id, through), values)
+        else:
+            frame.kernel.heap.write(("return", frame.unit.id), values)
     frame.alive = False
+
+
+def _passed_through(frame: Frame, value: ir.Expr | None) -> str | None:
+    """The parameter that a `return` hands back as it came: each caller then gets its own argument back, not what
+    every other caller passed."""
+    if not isinstance(value, ir.Name) or value.id in frame.rebound or frame.unit.facts.is_generator:
+        return None
+    receiver = frame.kernel.first_parameter(frame.unit)
+    for parameter in frame.unit.facts.parameters:
+        if parameter.name == value.id and parameter.kind not in ("star", "doublestar") and value.id != receiver:
+            return value.id if parameter.annotation is None else None
+    return None
 
 
 def _raise(frame: Frame, statement: ir.Raise) -> None:
@@ -279,7 +295,9 @@ def evaluate_defaults(frame: Frame, definition: Definition) -> None:
     """Default values reach the parameters' cells."""
     for parameter in definition.facts.parameters:
         if parameter.default is not None:
-            frame.write(parameter_cell(definition, parameter), evaluate(frame, parameter.default))
+            values = evaluate(frame, parameter.default)
+            frame.write(parameter_cell(definition, parameter), values)
+            frame.write(("default", definition.id, parameter.name), values)
 
 
 _RUNNERS: dict[type[Any], Callable[[Frame, Any], None]] = {
