@@ -69,9 +69,9 @@ def _annotated(frame: Frame, statement: ir.AnnotatedAssign) -> None:
         if frame.unit.is_function and values and not any(isinstance(v, External) for v in values):
             frame.env[statement.target.id] = _narrowed_by(frame, values, declared)
     else:
-        bind_target(frame, statement.target, _narrowed_by(frame, values, declared) if values else declared)
+        bind_target(frame, statement.target, declared)
         if values:
-            bind_target(frame, statement.target, declared)
+            bind_target(frame, statement.target, _narrowed_by(frame, values, declared))
 
 
 def _narrowed_by(frame: Frame, values: ValueSet, declared: ValueSet) -> ValueSet:
