@@ -22,10 +22,10 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 
 import contextc
+from contextc.analyzer.search_path import find_library
 from contextc.model.codec import FORMAT
 from contextc.model.diagnostic import Note
 
@@ -200,9 +200,8 @@ def describe_version() -> str:
 def _parser_versions() -> Iterator[str]:
     """As their `dist-info` folders are called: reading their metadata would cost more than the whole look-up."""
     for name in ("libcst", "tree_sitter", "tree_sitter_python"):
-        spec = find_spec(name)
-        place = Path(spec.origin).parent.parent if spec is not None and spec.origin else None
-        found = sorted(path.name for path in place.glob(f"{name}-*.dist-info")) if place is not None else []
+        place = find_library(name)
+        found = sorted(path.name for path in Path(place).glob(f"{name}-*.dist-info")) if place is not None else []
         yield ",".join(found) or f"{name}-unknown"
 
 

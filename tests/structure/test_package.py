@@ -38,7 +38,7 @@ def test_the_wheel_holds_nothing_else_at_top_level(wheel: zipfile.ZipFile) -> No
 
 def test_the_wheel_has_a_console_script(wheel: zipfile.ZipFile) -> None:
     entry_points = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
-    assert "contextc = contextc.cli:main" in wheel.read(entry_points).decode()
+    assert "contextc = contextc.__main__:main" in wheel.read(entry_points).decode()
 
 
 def test_the_lock_pins_each_dependency() -> None:

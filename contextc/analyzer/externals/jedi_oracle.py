@@ -28,12 +28,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import metadata, util
+from importlib import metadata
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from contextc.analyzer.externals.environment import Environment, Version
 from contextc.analyzer.externals.lookup import READ_LIMIT, Found, find_in, real_inside, split_name
+from contextc.analyzer.search_path import find_library
 
 KINDS = ("module", "class", "function", "instance")
 
@@ -242,12 +243,8 @@ class _Worker:
 
 def _list_package_folders() -> list[str]:
     """The folders that hold `contextc`, `jedi` and `parso`, found without importing the latter two."""
-    folders = {Path(__file__).parents[3]: None}
-    for package in ("jedi", "parso"):
-        spec = util.find_spec(package)
-        if spec is not None and spec.origin is not None:
-            folders[Path(spec.origin).parents[1]] = None
-    return [str(folder) for folder in folders]
+    found = [find_library(package) for package in ("jedi", "parso")]
+    return list(dict.fromkeys([str(Path(__file__).resolve().parents[3]), *(folder for folder in found if folder)]))
 
 
 def _is_askable(name: str) -> bool:

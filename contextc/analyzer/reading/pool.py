@@ -10,7 +10,6 @@ depend on the number of workers.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import queue
@@ -25,6 +24,7 @@ from typing import NamedTuple
 from contextc.analyzer.reading.child import FACTS, receive, send
 from contextc.analyzer.reading.limits import TooLarge, check_size
 from contextc.analyzer.reading.read import Failure
+from contextc.analyzer.search_path import find_library
 from contextc.model.codec import decode_facts
 from contextc.model.diagnostic import SkipReason
 from contextc.model.facts import ModuleFacts
@@ -135,12 +135,8 @@ class ReaderPool:
 def library_folders() -> list[str]:
     """The folders that hold this package and the readers' libraries: an isolated child does not look where
     PYTHONPATH or a user's site point. They go to the end of its path."""
-    folders = [str(Path(__file__).resolve().parents[3])]
-    for name in _LIBRARIES:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin:
-            folders.append(str(Path(spec.origin).resolve().parents[1]))
-    return sorted(set(folders), key=folders.index)
+    found = [find_library(name) for name in _LIBRARIES]
+    return list(dict.fromkeys([str(Path(__file__).resolve().parents[3]), *(folder for folder in found if folder)]))
 
 
 class _Worker:
