@@ -29,6 +29,7 @@ from contextc.model.traverse import iter_module
 
 STUB_PYTHON = (3, 12)  # the version stubs are read for, unless the project starts later
 NEWEST_PYTHON = (3, 14)
+EARLIEST_PYTHON = (3, 0)  # that a program supports which says nothing
 _ALWAYS = (
     "builtins", "types", "typing", "typing_extensions", "_typeshed", "collections.abc", "_collections_abc", "abc",
     "functools", "contextlib", "enum", "dataclasses", "importlib", "collections",
@@ -162,7 +163,7 @@ class StubReader:
         self.python = max(oldest or STUB_PYTHON, STUB_PYTHON)
         self.platform = platform
         opened = open_environment(environment) if environment is not None else None
-        self.library = StubLibrary(self.python, platform, opened)
+        self.library = StubLibrary(self.python, platform, opened, oldest or EARLIEST_PYTHON)
         self._store = store
         self._pool = pool
         self._located: dict[str, _Located | None] = {}

@@ -103,6 +103,16 @@ def test_facts_of_another_format_in_the_store_are_read_anew(store: FactsStore) -
         assert StubReader(None, None, "linux", store, pool).load("abc") == good
 
 
+@pytest.mark.parametrize(("oldest", "found"), [(None, True), ((3, 11), True), ((3, 12), False)])
+def test_modules_that_went_before_the_stubs_version(
+    store: FactsStore, oldest: tuple[int, int] | None, found: bool
+) -> None:
+    with ReaderPool(1) as pool:
+        reader = StubReader(None, oldest, "linux", store, pool)
+        assert reader.python == (3, 12)
+        assert (reader.load("imp") is not None) is found
+
+
 def test_imported_modules() -> None:
     text = b"import a.b, c as d\nfrom e.f import g\n"
     text += b"if x:\n    from . import h\n    from ..i import j\nfrom .... import k\n"

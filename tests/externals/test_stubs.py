@@ -57,6 +57,27 @@ def test_lifetimes(module: str, python: tuple[int, int], expected: bool) -> None
     assert (library.locate(module) is not None) is expected
 
 
+@pytest.mark.parametrize(
+    ("module", "oldest", "expected"),
+    [
+        ("distutils.core", (3, 11), True),
+        ("distutils.command.bdist_msi", (3, 11), False),  # went a version before its parent
+        ("distutils.command.bdist_msi", (3, 10), True),
+        ("imp", (3, 12), False),
+        ("imp", (3, 10), True),
+        ("asyncore", (3, 11), True),
+        ("tomllib", (3, 10), True),
+        ("compression.zstd", (3, 10), False),
+    ],
+)
+def test_a_module_that_went_is_found_while_a_version_with_it_is_supported(
+    module: str, oldest: tuple[int, int], expected: bool
+) -> None:
+    library = StubLibrary((3, 12), oldest=oldest)
+    assert library.is_stdlib(module) is expected
+    assert (library.locate(module) is not None) is expected
+
+
 def test_order_of_an_installed_package(make_environment: MakeEnvironment) -> None:
     root = make_environment(
         {

@@ -50,11 +50,16 @@ class StubFile(NamedTuple):
 
 
 class StubLibrary:
-    """Finds and reads outside modules for one target Python version, platform and environment."""
+    """Finds and reads outside modules for one target Python version, platform and environment.
+
+    `oldest` is the first version that the program supports: a module of the standard library that went between that
+    and `python` (`distutils`, `imp`) is found as it last was.
+    """
 
     def __init__(self, python: Version = DEFAULT_PYTHON, platform: str = DEFAULT_PLATFORM,
-                 environment: Environment | None = None) -> None:  # fmt: skip
+                 environment: Environment | None = None, oldest: Version | None = None) -> None:  # fmt: skip
         self.python = python
+        self.oldest = min(oldest or python, python)
         self.platform = platform
         self.environment = environment
         self._located: dict[str, StubFile | None] = {}
@@ -81,18 +86,24 @@ class StubLibrary:
         return tuple(sorted(name for name in dotted if self.locate(name) or self._search_environment(name.split("."))))
 
     def is_stdlib(self, module: str) -> bool:
-        """Whether the name belongs to the target version's standard library, by typeshed's VERSIONS.
+        """Whether the name belongs to the standard library of a supported version, by typeshed's VERSIONS."""
+        return self._find_version(module) is not None
+
+    def _find_version(self, module: str) -> Version | None:
+        """The latest supported version whose standard library has the module.
 
         A submodule that VERSIONS doesn't list shares the lifetime of its nearest listed parent.
         """
         parts = split_name(module)
         if parts is None or parts[0] not in self._lifetimes:
-            return False
+            return None
+        version = self.python
         for length in range(1, len(parts) + 1):
-            lifetime = self._lifetimes.get(".".join(parts[:length]))
-            if lifetime is not None and not self._covers(lifetime):
-                return False
-        return True
+            first, last = self._lifetimes.get(".".join(parts[:length]), (self.oldest, None))
+            if first > self.python or (last is not None and last < self.oldest):
+                return None
+            version = min(version, last or version)
+        return version
 
     def read_text(self, stub: StubFile) -> bytes | None:
         """The file as normalised UTF-8, or None where it is too large, can't be decoded or can't be read."""
@@ -105,18 +116,19 @@ class StubLibrary:
         return self.read_text(stub) if stub is not None else None
 
     def _search(self, module: str, parts: tuple[str, ...]) -> StubFile | None:
-        if self.is_stdlib(module):
-            return self._search_typeshed(module)
+        version = self._find_version(module)
+        if version is not None:
+            return self._search_typeshed(module, version)
         for found in self._search_environment(parts):
             if found.file is not None:
                 origin = "environment-stub" if found.file.suffix == ".pyi" else "environment-source"
                 return StubFile(module, found.file, found.is_package, origin)
         return None
 
-    def _search_typeshed(self, module: str) -> StubFile | None:
+    def _search_typeshed(self, module: str, version: Version) -> StubFile | None:
         from typeshed_client import get_stub_file
 
-        path = get_stub_file(module, search_context=self._typeshed)
+        path = get_stub_file(module, search_context=self._typeshed._replace(version=version))
         real = find_file(path, (self._typeshed_root,)) if path is not None else None
         return StubFile(module, real, real.name == "__init__.pyi", "typeshed") if real is not None else None
 
@@ -158,7 +170,3 @@ class StubLibrary:
 
         versions = get_typeshed_versions(self._typeshed.typeshed)
         return {name: (data.min, data.max) for name, data in versions.items()}
-
-    def _covers(self, lifetime: tuple[Version, Version | None]) -> bool:
-        first, last = lifetime
-        return first <= self.python and (last is None or self.python <= last)
