@@ -72,6 +72,8 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
         return kernel.open(Reason.EXTERNAL_VALUE) if value.name == "Any" else NOTHING
     if isinstance(value, TypeVariable):
         return read_attributes(frame, value.bound, name, at) or kernel.open(Reason.UNTYPED_RECEIVER)
+    if isinstance(value, Intrinsic) and value.name.startswith("namespace.") and name == "get":
+        return frozenset({kernel.make.intrinsic("namespace.get", value)})
     if isinstance(value, PropertyObject):
         return frozenset({kernel.make.intrinsic(f"property.{name}", value)})
     return _read_callable(frame, value, name)
@@ -391,7 +393,7 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
             frame.write(("cattr", value.cls, name), values)
             frame.write(("iattr", value.cls, name), values)
         elif isinstance(value, ModuleValue):
-            frame.write(("global", value.module, name), values)
+            frame.write(("patched", value.module, name), values)
         elif isinstance(value, FunctionValue):
             frame.write(("fattr", value.symbol, name), values)
 

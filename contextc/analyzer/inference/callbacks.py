@@ -10,13 +10,25 @@ from typing import TYPE_CHECKING
 
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Target
 from contextc.model.edge import EdgeKind, Rule
-from contextc.model.value import BoundMethod, CallableType, FunctionValue, Partial, Possible, Value, ValueSet
+from contextc.model.value import (
+    BoundMethod,
+    CallableType,
+    ClassObject,
+    FunctionValue,
+    Instance,
+    Partial,
+    Possible,
+    Value,
+    ValueSet,
+)
 
 if TYPE_CHECKING:
     from contextc.analyzer.inference.calls import CallContext
 
+MAX_OVERRIDES = 12  # of a library class in one repository class; more say nothing about this call
 IMMEDIATE = frozenset(
     {"builtins", "functools", "itertools", "re", "heapq", "bisect", "collections", "statistics", "copy", "operator"}
 )
@@ -41,6 +53,31 @@ def register_callbacks(
             for value in values:
                 if isinstance(value, (FunctionValue, BoundMethod, Partial)):
                     call_value(frame, value, arguments, -1, None)
+
+
+def note_overrides(frame: Frame, definition: Definition, receiver: Value | None, context: CallContext) -> None:
+    """A library method called on a repository class's object can call back whatever that class overrides of the
+    library class: `Thread.start` runs `run`. Possible, since only the library's code could say which."""
+    owner = definition.enclosing_class()
+    if context.outcome is None or owner is None or not isinstance(receiver, (Instance, ClassObject)):
+        return
+    classes = frame.kernel.classes
+    if not classes.in_repository(receiver.cls) or owner.id in ("~builtins:object", "~builtins:type"):
+        return
+    line = classes.mro(receiver.cls)
+    found: dict[str, str] = {}
+    for cls in line[: line.index(owner.id)] if owner.id in line else ():
+        if not classes.in_repository(cls):
+            continue
+        for child in frame.kernel.definition(cls).children:
+            inherited = any(classes.declares(c, child.name) for c in classes.mro(owner.id) if c != "~builtins:object")
+            if child.is_function and inherited and child.name not in ("__init__", definition.name):
+                found.setdefault(child.name, child.id)
+    if len(found) > MAX_OVERRIDES:
+        return
+    for symbol in found.values():
+        target = Target(symbol, EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK, symbol, True)
+        context.outcome.targets.add(target)
 
 
 def _handed_over(args: Arguments, declared: list[tuple[ValueSet, CallableType]] | None) -> list[Value]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from contextc.analyzer.inference.annotations import TUPLE, substitute
 from contextc.analyzer.inference.binding import Arguments, bind_arguments, parameter_cell
 from contextc.analyzer.inference.classes import OBJECT, TYPE, declared_fields, has_decorator
-from contextc.analyzer.inference.generics import solve
+from contextc.analyzer.inference.generics import GENERATOR_SITE, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
@@ -26,6 +26,7 @@ from contextc.model.value import (
     Grip,
     Instance,
     Intrinsic,
+    Literal,
     Open,
     Partial,
     Possible,
@@ -141,6 +142,8 @@ def call_function(
         from contextc.analyzer.inference.library import call_stub
 
         return call_stub(frame, definition, receiver, args, context)
+    if function.flavor == "singledispatch":
+        return _dispatch(frame, function, receiver, args, context)
     record(frame, context, definition, receiver)
     solution, returned = _hand_over(frame, definition, receiver, args)
     result = function_result(frame, definition, solution, returned)
@@ -161,6 +164,29 @@ def call_function(
     if function.flavor == "contextmanager":
         return _manager(frame, result)
     return result
+
+
+def _dispatch(
+    frame: Frame, function: FunctionValue, receiver: Value | None, args: Arguments, context: CallContext
+) -> ValueSet:
+    """functools.singledispatch: the implementation registered for the first class in the argument's MRO (PEP 443)."""
+    plain = frame.kernel.make.function(function.symbol)
+    registered = frame.read(("dispatch", function.symbol))
+    keys = [v.cls for v in registered if isinstance(v, ClassObject)]
+    given = args.positional[0][1] if args.positional else NOTHING
+    chosen: set[Value] = set()
+    for value in given:
+        cls = value.cls if isinstance(value, Instance) else f"~builtins:{getattr(value, 'type', '')}"
+        if isinstance(value, (Instance, Literal)):
+            key = next((c for c in frame.kernel.classes.mro(cls) if c in keys), None)
+            chosen |= frame.read(("dispatch", function.symbol, key)) if key is not None else {plain}
+        else:
+            chosen |= {plain}.union(*(frame.read(("dispatch", function.symbol, key)) for key in keys))
+    found: set[Value] = set()
+    for item in chosen:
+        if isinstance(item, FunctionValue) and item.flavor != "singledispatch":
+            found |= call_function(frame, item, receiver, args, context)
+    return frozenset(found)
 
 
 def _manager(frame: Frame, result: ValueSet) -> ValueSet:
@@ -282,7 +308,7 @@ def _generator(frame: Frame, definition: Definition, returned: ValueSet) -> Valu
     if cls is None:
         return NOTHING
     args = (yielded, kernel.any) if definition.facts.is_async else (yielded, kernel.any, returned)
-    return frozenset({kernel.make.instance(cls, Grip.EXACT, args)})
+    return frozenset({kernel.make.instance(cls, Grip.EXACT, args, f"{GENERATOR_SITE}{definition.id}")})
 
 
 # ------------------------------------------------------------------------------------------------------ classes

@@ -124,6 +124,19 @@ def _decorated(frame: Frame, item: Value, original: Value) -> ValueSet:
     return frozenset({item})
 
 
+def _set_names(frame: Frame, definition: Definition, at: int) -> None:
+    """Each class-level object whose class defines `__set_name__` is told its name (data model 3.3.3.6)."""
+    from contextc.analyzer.inference.implicit_calls import call_method, has_own_method
+
+    make = frame.kernel.make
+    for name in frame.kernel.statics.table(definition).names:
+        for value in frame.read(("cattr", definition.id, name)):
+            if has_own_method(frame, value, "__set_name__"):
+                owner: ValueSet = frozenset({make.class_object(definition.id)})
+                told: ValueSet = frozenset({make.literal("str", name)})
+                call_method(frame, value, "__set_name__", (owner, told), at, Rule.CLASS_CREATION)
+
+
 def _create_class(frame: Frame, definition: Definition, at: int) -> None:
     """A class statement evaluates its bases and runs `__init_subclass__` and the metaclass."""
     from contextc.analyzer.inference.expressions import evaluate
@@ -143,6 +156,7 @@ def _create_class(frame: Frame, definition: Definition, at: int) -> None:
                     bound = kernel.make.bound(receiver, function)
                     call_value(frame, bound, Arguments((), ()), at, outcome, how)
             break
+    _set_names(frame, definition, at)
     if info.metaclass is not None:
         for name in ("__prepare__", "__new__", "__init__"):
             owner = kernel.classes.owner(info.metaclass, name)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextc.analyzer.inference.attributes import read_attribute, read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.namespaces import MAX_ENUMERATED, MAX_UNKNOWN, name_pattern
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
@@ -28,9 +29,6 @@ from contextc.model.value import (
     Value,
     ValueSet,
 )
-
-MAX_ENUMERATED = 64  # candidates of one name pattern; more say nothing
-
 
 def evaluate_special_call(frame: Frame, expr: ir.Call, callees: ValueSet) -> ValueSet | None:
     """Forms of `typing` that are called: `cast(T, x)` is a T."""
@@ -67,13 +65,6 @@ def super_values(frame: Frame, args: Arguments) -> ValueSet:
 # ------------------------------------------------------------------------------------------------------ names
 
 
-def name_pattern(value: Value) -> re.Pattern[str] | None:
-    """The names a text of known parts can be; None where no part is known."""
-    if not isinstance(value, Text) or not any(part for part in value.parts):
-        return None
-    return re.compile("".join(re.escape(part) if part is not None else ".*" for part in value.parts), re.DOTALL)
-
-
 def get_attribute(frame: Frame, owner: ValueSet, names: ValueSet, default: ValueSet, at: int) -> ValueSet:
     """`getattr(owner, name, default)`."""
     found: set[Value] = set(default)
@@ -84,17 +75,20 @@ def get_attribute(frame: Frame, owner: ValueSet, names: ValueSet, default: Value
         pattern = name_pattern(name)
         if pattern is None:
             found |= frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE)
-            continue
         for value in owner:
             found |= _matching_attributes(frame, value, pattern)
     return frozenset(found)
 
 
-def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str]) -> ValueSet:
+def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | None) -> ValueSet:
+    """Attributes that a name can mean; without a pattern every one that is no dunder, where they are few."""
     kernel = frame.kernel
     inner = value.value if isinstance(value, Possible) else value
-    names = [n for n in attribute_names(frame, inner) if pattern.fullmatch(n)]
-    if not names or len(names) > MAX_ENUMERATED:
+    if pattern is None:
+        names = [n for n in attribute_names(frame, inner) if not n.startswith("__")]
+    else:
+        names = [n for n in attribute_names(frame, inner) if pattern.fullmatch(n)]
+    if not names or len(names) > (MAX_UNKNOWN if pattern is None else MAX_ENUMERATED):
         return kernel.open(Reason.DYNAMIC_ATTRIBUTE)
     found: set[Value] = set()
     for name in names:

@@ -32,7 +32,7 @@ _ITERATION = frozenset(
         "~_typeshed:SupportsNext",
     }
 )  # fmt: skip
-MAX_TUPLE = 8
+GENERATOR_SITE = "gen:"  # marks a generator object by the function that made it
 
 
 def own_arguments(frame: Frame, value: Instance) -> tuple[ValueSet, ...]:
@@ -104,6 +104,18 @@ def _instance_elements(frame: Frame, value: Instance) -> ValueSet:
         if base in ("~typing:Iterable", "~typing:AsyncIterable"):
             arguments = mapping_for(frame, value, base)
             return next(iter(arguments.values()), NOTHING)
+    return _structural_elements(frame, value)
+
+
+def _structural_elements(frame: Frame, value: Instance) -> ValueSet:
+    """A library class that iterates without deriving from Iterable, as `enumerate` and `zip` in typeshed."""
+    from contextc.analyzer.inference.implicit_calls import call_method
+    from contextc.model.edge import Rule
+
+    classes = frame.kernel.classes
+    owner = classes.owner(value.cls, "__next__")
+    if owner is not None and not classes.in_repository(owner):
+        return call_method(frame, value, "__next__", (), -1, Rule.ITERATION)
     return NOTHING
 
 

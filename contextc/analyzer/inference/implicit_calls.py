@@ -10,14 +10,17 @@ from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE
 from contextc.analyzer.inference.attributes import implicit_outcome, read_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
-from contextc.analyzer.inference.generics import dict_item, element_values, tuple_items
+from contextc.analyzer.inference.generics import GENERATOR_SITE, dict_item, element_values, tuple_items
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.namespaces import lookup_namespace
+from contextc.analyzer.inference.recorder import Target
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
     ClassObject,
     External,
     Instance,
+    Intrinsic,
     Literal,
     Open,
     Possible,
@@ -85,8 +88,19 @@ def iterate(frame: Frame, values: ValueSet, at: int) -> ValueSet:
         elif isinstance(value, ClassObject):
             found |= _iterate_class(frame, value, at)
         else:
+            note_resumed(frame, value, at)
             found |= element_values(frame, frozenset({value}))
     return frozenset(found)
+
+
+def note_resumed(frame: Frame, value: Value, at: int) -> None:
+    """Whoever iterates over a generator runs the body of the function that made it."""
+    if not isinstance(value, Instance) or value.site is None or not value.site.startswith(GENERATOR_SITE):
+        return
+    outcome = implicit_outcome(frame, at, "resume")
+    symbol = value.site[len(GENERATOR_SITE) :]
+    if outcome is not None and symbol != frame.unit.id:
+        outcome.targets.add(Target(symbol, EdgeKind.DUNDER, Rule.ITERATION, symbol, False))
 
 
 def _open_element(frame: Frame, value: Value) -> ValueSet:
@@ -188,9 +202,11 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
     if isinstance(value, Possible):
         value = value.value
     if isinstance(value, ClassObject):
-        return frozenset({value})
+        return _subscript_class(frame, value, key, at)
     if isinstance(value, (Literal, Text)):
         return frozenset({kernel.builtin("str")})
+    if isinstance(value, Intrinsic):
+        return lookup_namespace(frame, value, key)
     if isinstance(value, (Open, SpecialForm)):
         return _open_element(frame, value)
     if isinstance(value, External):
@@ -207,11 +223,33 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
     if items is not None:
         picked = [items[k.value] for k in key if _in_range(k, items)]  # type: ignore[union-attr, index]
         return frozenset().union(*(picked or items))
-    if value.site is not None and kernel.classes.is_subclass(value.cls, "~builtins:dict"):
-        return dict_item(frame, value, key)
+    if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
+        missing = NOTHING
+        if has_own_method(frame, value, "__missing__"):
+            missing = call_method(frame, value, "__missing__", (key,), at, Rule.OPERATOR)
+        if value.site is not None or missing:
+            return (dict_item(frame, value, key) if value.site is not None else NOTHING) | missing
     if value.cls in ("~builtins:list", TUPLE):
         return element_values(frame, frozenset({value}))
     return call_method(frame, value, "__getitem__", (key,), at, Rule.OPERATOR)
+
+
+def _subscript_class(frame: Frame, value: ClassObject, key: ValueSet, at: int) -> ValueSet:
+    """`C[int]` is C again; an Enum's member by name; else what `__class_getitem__` or the metaclass says."""
+    kernel = frame.kernel
+    if not kernel.classes.is_known(value.cls):
+        return frozenset({value})
+    if kernel.classes.is_subclass(value.cls, "~enum:Enum"):
+        return frozenset({kernel.make.instance(value.cls)})
+    owner = kernel.classes.owner(value.cls, "__class_getitem__")
+    if owner is not None and kernel.classes.in_repository(owner):
+        return call_method(frame, value, "__class_getitem__", (key,), at, Rule.OPERATOR) | {value}
+    meta = kernel.classes.info(value.cls).metaclass
+    if meta is not None:
+        found = call_method(frame, kernel.make.instance(meta), "__getitem__", (key,), at, Rule.OPERATOR)
+        if found:
+            return found
+    return frozenset({value})
 
 
 def _in_range(key: Value, items: list[ValueSet]) -> bool:

@@ -13,8 +13,9 @@ from contextc.analyzer.inference.attributes import store_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext, call_value
 from contextc.analyzer.inference.generics import element_values
-from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate
+from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate, note_resumed
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.namespaces import GLOBALS, lookup_namespace
 from contextc.model.edge import Reason, Rule
 from contextc.model.value import (
     NOTHING,
@@ -25,6 +26,7 @@ from contextc.model.value import (
     Instance,
     Intrinsic,
     Literal,
+    Partial,
     PropertyObject,
     Value,
     ValueSet,
@@ -77,7 +79,8 @@ def _context_manager(frame: Frame, receiver: Value | None, args: Arguments, cont
 
 
 def _single_dispatch(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
-    return _argument(args, 0) or None
+    make = frame.kernel.make
+    return frozenset(make.function(f.symbol, f.inner, "singledispatch") for f in _functions(_argument(args, 0)))
 
 
 def _property(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
@@ -176,8 +179,13 @@ def _run_code(frame: Frame, receiver: Value | None, args: Arguments, context: Ca
 
 
 def _namespace(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
-    """`globals()`, `locals()`, `vars()`: whatever is looked up there is named at run time."""
+    """`locals()`, `vars()`: whatever is looked up there is named at run time."""
     return frame.kernel.open(Reason.DYNAMIC_CODE)
+
+
+def _globals(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    make = frame.kernel.make
+    return frozenset({make.intrinsic(GLOBALS, make.module(frame.unit.module.module_id))})
 
 
 def _iter(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
@@ -201,6 +209,7 @@ def _next(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
         if has_own_method(frame, value, "__next__"):
             found |= call_method(frame, value, "__next__", (), context.at, Rule.ITERATION)
         else:
+            note_resumed(frame, value, context.at)
             found |= element_values(frame, frozenset({value}))
     return frozenset(found)
 
@@ -208,7 +217,7 @@ def _next(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
 LIBRARY: dict[str, Model] = {
     "~builtins:getattr": _getattr, "~builtins:setattr": _setattr, "~importlib:import_module": _import_module,
     "~builtins:__import__": _import_module, "~builtins:eval": _run_code, "~builtins:exec": _run_code,
-    "~builtins:globals": _namespace, "~builtins:locals": _namespace, "~builtins:vars": _namespace,
+    "~builtins:globals": _globals, "~builtins:locals": _namespace, "~builtins:vars": _namespace,
     "~builtins:iter": _iter, "~builtins:next": _next, "~functools:wraps": _wraps,
     "~functools:update_wrapper": _identity, "~functools:lru_cache": _decorator_or_factory,
     "~functools:cache": _identity, "~functools:singledispatch": _single_dispatch,
@@ -220,7 +229,7 @@ LIBRARY: dict[str, Model] = {
 CONSTRUCTORS: dict[str, Model] = {
     "~builtins:super": _super, "~builtins:property": _property, "~builtins:staticmethod": _static_method,
     "~builtins:classmethod": _class_method, "~builtins:type": _type, "~functools:partial": _partial,
-    "~functools:partialmethod": _partial, "~functools:cached_property": _cached_property,
+    "~functools:partialmethod": _partial, "~functools:singledispatchmethod": _single_dispatch, "~functools:cached_property": _cached_property,
     "~types:MethodType": _method_type, "~abc:abstractproperty": _property,
 }  # fmt: skip
 
@@ -233,6 +242,13 @@ def call_intrinsic(frame: Frame, callee: Intrinsic, args: Arguments, context: Ca
         context.outcome.others += 1
     if callee.name == "identity":
         return _argument(args, 0)
+    if callee.name == "register" and isinstance(owner, Partial):
+        if isinstance(owner.function, FunctionValue):
+            return _register(frame, owner.function, Arguments((("", owner.args[0]), *args.positional), ()))
+        return _argument(args, 0)
+    if callee.name == "namespace.get":
+        assert isinstance(owner, Intrinsic)
+        return lookup_namespace(frame, owner, _argument(args, 0)) | _argument(args, 1)
     if isinstance(owner, PropertyObject):
         found: set[Value] = set()
         for function in _functions(_argument(args, 0)):
@@ -248,6 +264,34 @@ def call_intrinsic(frame: Frame, callee: Intrinsic, args: Arguments, context: Ca
     return NOTHING
 
 
+def _register(frame: Frame, owner: FunctionValue | BoundMethod, args: Arguments) -> ValueSet:
+    """`@f.register`, `@f.register(cls)`, `f.register(cls, g)` of a single-dispatch function."""
+    make = frame.kernel.make
+    function = owner if isinstance(owner, FunctionValue) else owner.function
+    first = _argument(args, 0)
+    classes = frozenset(v for v in first if isinstance(v, (ClassObject, Intrinsic)))
+    given = _functions(_argument(args, 1)) if classes else _functions(first)
+    if classes and not given:
+        return frozenset(make.intrinsic("register", make.partial(function, (classes,), ())) for _ in (0,))
+    for item in given:
+        for cls in classes or _first_annotation(frame, item):
+            if isinstance(cls, ClassObject):
+                frame.write(("dispatch", function.symbol), frozenset({cls}))
+                frame.write(("dispatch", function.symbol, cls.cls), frozenset({item}))
+    return frozenset(given)
+
+
+def _first_annotation(frame: Frame, function: FunctionValue) -> ValueSet:
+    """The classes that a function's first annotated parameter names."""
+    definition = frame.kernel.definition(function.symbol)
+    for parameter in definition.facts.parameters:
+        if parameter.annotation is not None:
+            scope = definition.parent or definition
+            declared = frame.kernel.annotations.read(parameter.annotation, scope, definition)
+            return frame.kernel.annotations.classes_of(declared)
+    return NOTHING
+
+
 def _function_attribute(
     frame: Frame, callee: Intrinsic, owner: FunctionValue | BoundMethod, args: Arguments, context: CallContext
 ) -> ValueSet:
@@ -258,8 +302,7 @@ def _function_attribute(
     if name == "__get__" and isinstance(owner, FunctionValue):
         return frozenset(frame.kernel.make.bound(v, owner) for v in _argument(args, 0))
     if name == "register":
-        given = [v for _, values in args.positional for v in values if isinstance(v, FunctionValue)]
-        return frozenset(given) if given else frozenset({frame.kernel.make.intrinsic("identity")})
+        return _register(frame, owner, args)
     if context.outcome is not None:
         context.outcome.soft.add(Reason.MISSING_ATTRIBUTE)
         context.outcome.others -= 1

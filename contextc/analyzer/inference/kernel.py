@@ -82,10 +82,13 @@ class Kernel:
 
     # ---------------------------------------------------------------------------------------------- modules
 
-    def module_member(self, module: ModuleInfo, name: str, unit: int) -> ValueSet:
-        """Values of `module.name`."""
+    def module_member(self, module: ModuleInfo, name: str, unit: int, *, patched: bool = True) -> ValueSet:
+        """Values of `module.name`. `patched` adds what other code stores there; an import that ran before does not
+        see it."""
         if module.in_repository:
             found = self.heap.read(("global", module.module_id, name), unit)
+            if patched:
+                found |= self.heap.read(("patched", module.module_id, name), unit)
             if name not in self.statics.table(module.body).names:
                 submodule = self.program.find_module(f"{module.name}.{name}", module) if module.is_package else None
                 if submodule is not None:
@@ -118,6 +121,8 @@ class Kernel:
 
     def _assigned_value(self, item: Assigned) -> ValueSet:
         binding = item.binding
+        if item.name == "modules" and item.scope.module.module_id == "~sys":
+            return frozenset({self.make.intrinsic("namespace.modules")})
         if binding.annotation is not None:
             declared = self.annotations.read(binding.annotation, item.scope)
             if not (declared <= self.any and binding.value is not None):
@@ -164,11 +169,16 @@ class Kernel:
 
     # ---------------------------------------------------------------------------------------------- classification
 
-    def is_weak(self, values: ValueSet) -> bool:
-        """Whether a declaration says too little to stand alone: Any, object, callables, type variables, protocols."""
+    def is_weak(self, values: ValueSet, depth: int = 2) -> bool:
+        """Whether a declaration says too little to stand alone: Any, object, callables, type variables, protocols of
+        the repository; in its type arguments too."""
         if not values:
             return True
         for value in values:
+            if isinstance(value, Instance) and value.args and depth and any(
+                self.is_weak(a, depth - 1) for a in value.args if a
+            ):
+                return True
             if isinstance(value, (SpecialForm, CallableType, TypeVariable, Open, External)):
                 return True
             if isinstance(value, (Instance, ClassObject)):

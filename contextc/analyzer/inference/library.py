@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import substitute
 from contextc.analyzer.inference.binding import Arguments, bind_arguments
-from contextc.analyzer.inference.callbacks import register_callbacks
+from contextc.analyzer.inference.callbacks import note_overrides, register_callbacks
 from contextc.analyzer.inference.calls import CallContext
 from contextc.analyzer.inference.generics import dict_item, mapping_for, solve
 from contextc.analyzer.inference.kernel import Frame
@@ -31,6 +31,12 @@ from contextc.model.value import (
     ValueSet,
 )
 
+_READING = frozenset(
+    {
+        "get", "pop", "popitem", "index", "count", "remove", "discard", "__contains__", "__getitem__", "__eq__",
+        "__delitem__", "copy", "keys", "values", "items", "difference", "intersection", "isdisjoint",
+    }
+)  # methods whose arguments a container compares or looks up, but doesn't keep
 Bound = list[tuple[ir.Parameter, ValueSet, ValueSet]]  # parameter, declared, given
 
 
@@ -67,6 +73,7 @@ def call_stub(
     for _, declared, given in bound:
         solve(frame, declared, given, fresh)
     register_callbacks(frame, args, context, _callables(frame, bound, {**fresh, **own}), chosen.module.name)
+    note_overrides(frame, chosen, receiver, context)
     _fill_receiver(frame, chosen, receiver, fresh)
     if special is not None:
         return special
@@ -141,6 +148,8 @@ def _fill_receiver(
     """Arguments whose declared type is the receiver's own type variable go into its cells."""
     owner = definition.enclosing_class()
     if owner is None or not isinstance(receiver, Instance) or receiver.site is None or "@" not in receiver.site:
+        return
+    if definition.name in _READING:
         return
     fill_site(frame, receiver, owner.id, solution)
 

@@ -28,6 +28,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
+_MAX_SPLIT = 16  # subclasses that a negative test tells apart
 _MAX_PATH = 4  # parts of a dotted path that flow keeps apart
 
 
@@ -211,7 +212,25 @@ def keep_instances(
             if truth:
                 found |= _as_instance(frame, value, cls, exact)
         if not truth and not any(_surely_instance(frame, value, cls) for cls in classes):
-            found.add(value)
+            found |= _without_subclasses(frame, value, classes)
+    return frozenset(found)
+
+
+def _without_subclasses(frame: Frame, value: Value, classes: list[ClassObject]) -> ValueSet:
+    """A declared value that is no instance of these classes: split into its class itself and the subclasses left, so
+    that their overrides stay and the excluded ones go."""
+    hierarchy = frame.kernel.classes
+    if not isinstance(value, Instance) or value.grip is Grip.EXACT or not hierarchy.in_repository(value.cls):
+        return frozenset({value})
+    below = hierarchy.descendants(value.cls)
+    excluded = {c.cls for c in classes if c.cls in below}
+    if not excluded or len(below) > _MAX_SPLIT:
+        return frozenset({value})
+    make = frame.kernel.make
+    found: set[Value] = {make.instance(value.cls, Grip.EXACT, value.args, value.site)}
+    for cls in below:
+        if not any(hierarchy.is_subclass(cls, e) for e in excluded):
+            found.add(make.instance(cls, Grip.EXACT))
     return frozenset(found)
 
 

@@ -7,9 +7,11 @@ and typeshed's never meet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import posixpath
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from contextc.analyzer.modules import MISSING, ModuleIndex
 from contextc.model.analysis import ModuleFile
 from contextc.model.facts import ModuleFacts, SymbolFacts, SymbolKind
 from contextc.model.span import LineIndex, Position, Span
@@ -102,6 +104,11 @@ class ModuleInfo:
         return self.definitions[0]
 
     @property
+    def folder(self) -> str:
+        """The folder of a repository module's file."""
+        return posixpath.dirname(self.path)
+
+    @property
     def in_repository(self) -> bool:
         return self.origin == "repository"
 
@@ -128,6 +135,7 @@ class Program:
     def __init__(
         self,
         files: Sequence[tuple[ModuleFile, ModuleFacts, bytes]],
+        index: ModuleIndex,
         load_stub: StubLoader,
         python: tuple[int, int],
         platform: str,
@@ -139,78 +147,85 @@ class Program:
         self.platform = platform
         self.oldest = oldest
         self.newest = newest
+        self._index = index
         self._load_stub = load_stub
         self.modules: dict[str, ModuleInfo] = {}
         self.definitions: dict[str, Definition] = {}
-        self._by_name: dict[str, list[ModuleInfo]] = {}
+        self._by_path: dict[str, ModuleInfo] = {}
+        self._files: dict[str, ModuleFile] = {}  # by module_id
+        self._folders: dict[str, tuple[str, ...]] = {}  # by module_id, where a package's submodules lie
+        self._found: dict[tuple[str, str, str], ModuleInfo | None] = {}
         self._stubs: dict[str, ModuleInfo | None] = {}
         self.repository: list[ModuleInfo] = []
+        order = 0
         for file, facts, text in files:
             module = ModuleInfo(file.module, file.module_id, file.path, file.root, file.is_package, facts, "repository")
             module.lines = LineIndex(text)
             self._add(module)
             self.repository.append(module)
-            if not file.is_stub or file.module not in self._by_name:
-                self._by_name.setdefault(file.module, []).append(module)
-        self._prefer_sources(files)
-        self._add_namespaces()
-        order = 0
-        for module in self.repository:
+            self._by_path[file.path] = module
+            self._files[file.module_id] = file
+            if file.is_package:
+                self._folders[file.module_id] = (posixpath.dirname(file.path),)
             for definition in module.definitions:
                 definition.order = order
                 order += 1
+        self._names = _list_names(file.module for file, _, _ in files)
 
     def _add(self, module: ModuleInfo) -> None:
         self.modules[module.module_id] = module
         for definition in module.definitions:
             self.definitions[definition.id] = definition
 
-    def _prefer_sources(self, files: Sequence[tuple[ModuleFile, ModuleFacts, bytes]]) -> None:
-        """Where a `.py` and a `.pyi` share a name, an import means the source."""
-        stubs = {file.module_id for file, _, _ in files if file.is_stub}
-        for name, modules in self._by_name.items():
-            sources = [m for m in modules if m.module_id not in stubs]
-            if sources:
-                self._by_name[name] = sources
+    def find_module(self, name: str, importer: ModuleInfo) -> ModuleInfo | None:
+        """The module that `import name` means in `importer`. A library's import never means a repository module."""
+        if importer.origin not in ("repository", "namespace"):
+            return self.find_stub(name)
+        # Files of one folder, named from one root, find the same.
+        key = (importer.module_id if importer.origin == "namespace" else importer.root, importer.folder, name)
+        if key not in self._found:
+            if importer.origin == "namespace":
+                self._found[key] = self._find_from_namespace(name, importer)
+            else:
+                self._found[key] = self._find(name, self._files[importer.module_id])
+        return self._found[key]
 
-    def _add_namespaces(self) -> None:
-        """Folders without `__init__` that hold modules are packages too (PEP 420)."""
-        for name in sorted(self._by_name):
-            parts = name.split(".")
-            for end in range(1, len(parts)):
-                package = ".".join(parts[:end])
-                if package not in self._by_name:
-                    module = ModuleInfo(package, f"{package}/", "", "", True, EMPTY_FACTS, "namespace")
-                    self.modules[module.module_id] = module
-                    self.definitions[module.body.id] = module.body
-                    self._by_name[package] = [module]
+    def _find(self, name: str, importer: ModuleFile) -> ModuleInfo | None:
+        """Looks in the importer's own places, the standard library, the source roots, the environment, elsewhere."""
+        own = self._index.find(importer, name)
+        if own is not None and own.file is not None:
+            return self._by_path.get(own.file.path)
+        stub = self.find_stub(name)
+        if own == MISSING or (stub is not None and stub.origin == "typeshed"):
+            return stub
+        rooted = self._index.find_in_roots(importer, name)
+        if rooted is not None and rooted.file is not None:
+            return self._by_path.get(rooted.file.path)
+        if rooted == MISSING or stub is not None:
+            return stub
+        other = self._index.find_elsewhere(importer, name)
+        if other is not None and other.file is not None:
+            return self._by_path.get(other.file.path)
+        folders = dict.fromkeys(folder for found in (own, rooted, other) if found for folder in found.folders)
+        return self._namespace(name, tuple(folders)) if folders else None
 
-    def find_module(self, name: str, importer: ModuleInfo | None) -> ModuleInfo | None:
-        """The module that `import name` means in `importer`: the repository's (its own source root first), then stubs.
-
-        A stub never means a repository module.
-        """
-        if importer is None or importer.origin in ("repository", "namespace"):
-            found = self._find_in_repository(name, importer)
-            if found is not None:
-                return found
+    def _find_from_namespace(self, name: str, package: ModuleInfo) -> ModuleInfo | None:
+        """A namespace package has no code: what is looked for from it lies inside it, or in a library's part of it."""
+        if name.startswith(f"{package.name}."):
+            found = self._index.find_inside(self._folders[package.module_id], name[len(package.name) + 1 :])
+            if found is not None and found.file is not None:
+                return self._by_path.get(found.file.path)
+            if found is not None and found.folders:
+                return self.find_stub(name) or self._namespace(name, found.folders)
         return self.find_stub(name)
 
-    def _find_in_repository(self, name: str, importer: ModuleInfo | None) -> ModuleInfo | None:
-        candidates = self._by_name.get(name)
-        if candidates:
-            if importer is not None and len(candidates) > 1:
-                for module in candidates:
-                    if module.root == importer.root:
-                        return module
-            return candidates[0]
-        if importer is not None and "." in importer.name and not importer.is_package:
-            sibling = f"{importer.name.rpartition('.')[0]}.{name}"
-            beside = self._by_name.get(sibling)
-            parent = self._by_name.get(importer.name.rpartition(".")[0])
-            if beside and parent and parent[0].origin == "namespace" and self.find_stub(name) is None:
-                return beside[0]
-        return None
+    def _namespace(self, name: str, folders: tuple[str, ...]) -> ModuleInfo:
+        """A package without `__init__` (PEP 420), whose parts lie in `folders`."""
+        module_id = f"{name}/{'+'.join(folders)}"
+        if module_id not in self.modules:
+            self._add(ModuleInfo(name, module_id, "", "", True, EMPTY_FACTS, "namespace"))
+            self._folders[module_id] = folders
+        return self.modules[module_id]
 
     def find_stub(self, name: str) -> ModuleInfo | None:
         """The stub (or installed source) of a library module, or None."""
@@ -226,16 +241,12 @@ class Program:
 
     def has_submodules(self, package: ModuleInfo, prefix: str = "") -> list[str]:
         """Names of the repository modules directly inside `package`, sorted, that start with `prefix`."""
-        lead = f"{package.name}."
-        return sorted(
-            name[len(lead) :]
-            for name in self._by_name
-            if name.startswith(lead + prefix) and "." not in name[len(lead) :]
-        )
+        names = self._index.list_inside(self._folders.get(package.module_id, ()))
+        return [name for name in names if name.startswith(prefix)]
 
     def module_names(self) -> list[str]:
         """Dotted names of the repository's modules and namespace packages, sorted."""
-        return sorted(self._by_name)
+        return self._names
 
     def absolute_name(self, importer: ModuleInfo, level: int, module: str) -> str | None:
         """The dotted name that `from ..module import` means; None if it climbs out of the root (PEP 328)."""
@@ -247,3 +258,13 @@ class Program:
             return None
         base = parts[: len(parts) - drop]
         return ".".join([*base, module] if module else base)
+
+
+def _list_names(modules: Iterable[str]) -> list[str]:
+    """The names and those of the packages above them, sorted."""
+    names: set[str] = set()
+    for name in modules:
+        while name and name not in names:
+            names.add(name)
+            name = name.rpartition(".")[0]
+    return sorted(names)

@@ -54,12 +54,14 @@ def _read_global(frame: Frame, name: str) -> ValueSet:
     module = frame.unit.module
     found: ValueSet = NOTHING
     if frame.unit.kind is not SymbolKind.MODULE or name in frame.unit.facts.globals or name not in frame.env:
-        found = frame.read(("global", module.module_id, name))
+        found = frame.read(("global", module.module_id, name)) | frame.read(("patched", module.module_id, name))
     if found:
         return found
     table = kernel.statics.table(module.body)
     if name in table.names:
         return NOTHING
+    if name == "__name__":
+        return frozenset({kernel.make.literal("str", module.name)})
     if name in _MODULE_NAMES:
         return frozenset({kernel.builtin(_MODULE_NAMES[name])})
     builtins = kernel.program.find_stub("builtins")

@@ -193,7 +193,7 @@ def _imported(frame: Frame, source: str | None, name: str) -> ValueSet:
         submodule = kernel.program.find_module(f"{module.name}.{name}", importer)
         if submodule is not None:
             return frozenset({kernel.make.module(submodule.module_id)})
-    found = kernel.module_member(module, name, frame.order)
+    found = kernel.module_member(module, name, frame.order, patched=False)
     bound = name in kernel.statics.table(module.body).names
     if not bound:
         submodule = kernel.program.find_module(f"{module.name}.{name}", importer)

@@ -1,0 +1,79 @@
+"""Names looked up at run time in a module's or object's namespace: `globals()[name]`, `sys.modules[name]`.
+
+In: a namespace and the values of a key. Out: what that key can mean. A key of known text is looked up; one of which a
+part is known enumerates what matches; of an unknown one everything there is possible, and the site stays open.
+"""
+
+from __future__ import annotations
+
+import re
+
+from contextc.analyzer.inference.kernel import Frame
+from contextc.model.edge import Reason, Rule
+from contextc.model.value import (
+    NOTHING,
+    ClassObject,
+    FunctionValue,
+    Intrinsic,
+    Literal,
+    ModuleValue,
+    Text,
+    Value,
+    ValueSet,
+)
+
+MAX_ENUMERATED = 64  # candidates of one name pattern; more say nothing
+MAX_UNKNOWN = 16  # candidates of a name of which nothing is known
+GLOBALS = "namespace.globals"
+MODULES = "namespace.modules"
+
+
+def name_pattern(value: Value) -> re.Pattern[str] | None:
+    """The names a text of known parts can be; None where no part is known."""
+    if not isinstance(value, Text) or not any(part for part in value.parts):
+        return None
+    return re.compile("".join(re.escape(part) if part is not None else ".*" for part in value.parts), re.DOTALL)
+
+
+def lookup_namespace(frame: Frame, namespace: Intrinsic, key: ValueSet) -> ValueSet:
+    """`namespace[key]` for `globals()` of a module, or `sys.modules`."""
+    if namespace.name == MODULES:
+        return _lookup_modules(frame, key)
+    if namespace.name == GLOBALS and isinstance(namespace.owner, ModuleValue):
+        return _lookup_globals(frame, namespace.owner, key)
+    return NOTHING
+
+
+def _lookup_modules(frame: Frame, key: ValueSet) -> ValueSet:
+    kernel = frame.kernel
+    found: set[Value] = set()
+    for name in key:
+        if isinstance(name, Literal):
+            module = kernel.program.find_module(str(name.value), frame.unit.module)
+            if module is not None:
+                found.add(kernel.make.module(module.module_id))
+                continue
+        found |= kernel.open(Reason.DYNAMIC_IMPORT)
+    return frozenset(found)
+
+
+def _lookup_globals(frame: Frame, owner: ModuleValue, key: ValueSet) -> ValueSet:
+    kernel = frame.kernel
+    module = kernel.program.modules[owner.module]
+    names = sorted(kernel.statics.table(module.body).names) if module.in_repository else []
+    found: set[Value] = set()
+    for name in key:
+        if isinstance(name, Literal):
+            found |= kernel.module_member(module, str(name.value), frame.order)
+            continue
+        pattern = name_pattern(name)
+        if pattern is None:
+            found |= kernel.open(Reason.DYNAMIC_CODE)
+        matching = [n for n in names if pattern is None or pattern.fullmatch(n)]
+        values = {v for n in matching for v in kernel.module_member(module, n, frame.order)}
+        callables = [v for v in values if isinstance(v, (FunctionValue, ClassObject))]
+        if not callables or len(callables) > (MAX_UNKNOWN if pattern is None else MAX_ENUMERATED):
+            found |= kernel.open(Reason.DYNAMIC_CODE)
+            continue
+        found |= {kernel.make.possible(v, Rule.GETATTR_PATTERN.value) for v in callables}
+    return frozenset(found)
