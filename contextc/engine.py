@@ -21,7 +21,15 @@ from typing import TypeVar
 from contextc.analyzer.inference.fixpoint import Solver
 from contextc.analyzer.inference.program import Program
 from contextc.analyzer.inference.resolution import Resolved, resolve_program
-from contextc.analyzer.loading import EARLIEST_PYTHON, NEWEST_PYTHON, Loaded, StubReader, imported_modules, load_project
+from contextc.analyzer.loading import (
+    EARLIEST_PYTHON,
+    NEWEST_PYTHON,
+    Loaded,
+    StubReader,
+    extended_packages,
+    imported_modules,
+    load_project,
+)
 from contextc.analyzer.reading.pool import ReaderPool
 from contextc.analyzer.settings import Settings, load_settings
 from contextc.analyzer.store import FactsStore
@@ -105,7 +113,8 @@ def _resolve(loaded: Loaded, settings: Settings, store: FactsStore, pool: Reader
     stubs = StubReader(settings.environment, oldest, settings.platform or "linux", store, pool)
     stubs.prefetch(sorted({name for _, facts, _ in loaded.files for name in imported_modules(facts)}))
     newest = max(NEWEST_PYTHON, oldest or NEWEST_PYTHON)
-    program = Program(loaded.files, stubs.load, stubs.python, stubs.platform, oldest or EARLIEST_PYTHON, newest)
+    index = loaded.project.index_modules(extended_packages(loaded.files))
+    program = Program(loaded.files, index, stubs.load, stubs.python, stubs.platform, oldest or EARLIEST_PYTHON, newest)
     return resolve_program(Solver(program))
 
 

@@ -143,6 +143,11 @@ def imported_modules(facts: ModuleFacts, package: str | None = None) -> Iterator
                 yield ".".join([*parts[:kept], *[node.module] * bool(node.module)])
 
 
+def extended_packages(files: Iterable[tuple[ModuleFile, ModuleFacts, bytes]]) -> list[str]:
+    """Paths of `__init__` files that set their `__path__`: their package has submodules in other folders too."""
+    return [file.path for file, facts, _ in files if file.is_package and "__path__" in facts.symbols[0].bindings]
+
+
 class _Located(NamedTuple):
     stub: StubFile
     text: bytes

@@ -20,8 +20,11 @@ The rule of search. One file can have several names: the folder of a script is o
 folder above the outermost package. `ModuleIndex` therefore searches folders, as Python does. `find` looks where the
 importer surely finds its own: its source root, then the folder above its outermost package (its own folder for a file
 in no package). What the standard library or the environment knows comes next, and is the caller's business: a
-`logging.py` in some example's folder is not the `logging` of the whole repository. Last comes `find_elsewhere`: the
-other source roots, the importer's own folder, the folders above other outermost packages.
+`logging.py` in some example's folder is not the `logging` of the whole repository. `find_in_roots` looks in the other
+source roots, and last comes `find_elsewhere`: the importer's own folder, the folders above other outermost packages.
+
+Below its first name an import stays in the package that was found, as in Python: `pkg.x` is absent when the `pkg` that
+comes first has no `x`, whatever another `pkg` has. Only a package that extends its `__path__` lets the search go on.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +50,9 @@ class Found(NamedTuple):
 
     file: ModuleFile | None
     folders: tuple[str, ...]  # where submodules lie; empty for a plain module
+
+
+MISSING = Found(None, ())  # surely nothing: the package that it would lie in was found, and lacks it
 
 
 def name_root_package(root: Path) -> str:
@@ -158,42 +164,101 @@ class ModuleIndex:
         roots: Iterable[Place],
         packages: Iterable[str],
         links: Iterable[tuple[str, str]] = (),
+        extended: Iterable[str] = (),
     ) -> None:
-        """`packages`: folders with an `__init__`, listed or not; `links`: symbolic links inside the root."""
+        """`packages`: folders with an `__init__`, listed or not; `links`: symbolic links inside the root; `extended`:
+        paths of `__init__` files that set their `__path__`."""
         self._files: Mapping[str, ModuleFile] = {file.path: file for file in files}
         self._links = dict(links)
         self._packages = frozenset(packages)
+        self._extended = frozenset(extended)
         self._roots = tuple(sorted(roots))
         self._folders = {above for path in self._files for above in _iterate_upwards(posixpath.dirname(path))}
         self._prefix = {place.folder: place for place in self._roots}
         bases = {base for path in self._files if (base := self._base_of(path)) is not None}
         self._bases = tuple(Place(base, "") for base in sorted(bases))
+        self._children = self._list_children()
 
     def find(self, importer: ModuleFile, name: str) -> Found | None:
         """What the absolute dotted `name` means in `importer`, before the standard library is asked; None: nothing.
         A regular module or package comes before namespace folders (PEP 420), an installed one as well."""
         return self._find_below(self._own_places(importer), name)
 
+    def find_in_roots(self, importer: ModuleFile, name: str) -> Found | None:
+        """What `name` means in the source roots that are not the importer's."""
+        own = self._own_places(importer)
+        return self._find_below([place for place in self._roots if place not in own], name)
+
     def find_elsewhere(self, importer: ModuleFile, name: str) -> Found | None:
-        """What `name` can mean in the rest of the project, when neither `find` nor any library knows it."""
-        own_folder = Place(posixpath.dirname(importer.path), "")
-        rest = dict.fromkeys([*self._roots, Place("", ""), own_folder, *self._bases])
-        return self._find_below([place for place in rest if place not in self._own_places(importer)], name)
+        """What `name` can mean in the rest of the project, when none of the above, nor any library, knows it."""
+        known = {*self._own_places(importer), *self._roots}
+        rest = dict.fromkeys([Place("", ""), Place(posixpath.dirname(importer.path), ""), *self._bases])
+        return self._find_below([place for place in rest if place not in known], name)
+
+    def find_inside(self, folders: Iterable[str], name: str) -> Found | None:
+        """What `name`, relative to a package, means in that package's folders."""
+        return self._find_below([Place(folder, "") for folder in folders], name)
+
+    def list_inside(self, folders: Iterable[str]) -> list[str]:
+        """The names of what can be imported from directly inside the folders, sorted."""
+        return sorted({name for folder in folders for name in self._children.get(folder, ())})
 
     def _find_below(self, places: Iterable[Place], name: str) -> Found | None:
         spaces: list[str] = []
         for place in places:
-            path = self._locate(place, name)
-            if path is None:
+            names = name.split(".")
+            prefix = place.prefix.split(".") if place.prefix else []
+            if names[: len(prefix)] != prefix:
                 continue
-            for ending in _CANDIDATES:
-                candidate = (path + ending).removeprefix("/")  # below the analysed root the path is ""
-                file = self._files.get(self._links.get(candidate, candidate))
-                if file is not None:
-                    return Found(file, (posixpath.dirname(file.path),) if file.is_package else ())
-            if path in self._folders and path not in spaces:
-                spaces.append(path)
+            found = self._descend(place.folder, names[len(prefix) :])
+            if found is None:
+                continue
+            if not found.folders or found.file is not None:
+                return Found(None, tuple(spaces)) if found == MISSING and spaces else found
+            spaces += [folder for folder in found.folders if folder not in spaces]
         return Found(None, tuple(spaces)) if spaces else None
+
+    def _descend(self, folder: str, names: Sequence[str]) -> Found | None:
+        """What `names`, one below the other, mean from a folder on; links on the way are followed."""
+        path = folder
+        file = self._file_at(path) if not names else None
+        if not names and file is None and path not in self._folders:
+            return None
+        closed = False  # whether a package was passed that holds all its submodules
+        for number, part in enumerate(names, 1):
+            path = f"{path}/{part}" if path else part
+            path = self._links.get(path, path)
+            file = self._file_at(path)
+            if file is None and path not in self._folders:
+                return MISSING if closed else None
+            if file is not None and number < len(names):
+                if not file.is_package:
+                    return MISSING
+                path = posixpath.dirname(file.path)
+                closed = file.path not in self._extended
+        if file is None:
+            return Found(None, (path,))
+        return Found(file, (posixpath.dirname(file.path),) if file.is_package else ())
+
+    def _file_at(self, path: str) -> ModuleFile | None:
+        """The module or package whose path without its ending this is."""
+        for ending in _CANDIDATES:
+            candidate = (path + ending).removeprefix("/")  # below the analysed root the path is ""
+            file = self._files.get(self._links.get(candidate, candidate))
+            if file is not None:
+                return file
+        return None
+
+    def _list_children(self) -> dict[str, set[str]]:
+        """By folder, the names of modules and packages directly in it."""
+        children: defaultdict[str, set[str]] = defaultdict(set)
+        for path in [*self._files, *self._links]:
+            stem, name = posixpath.splitext(path)[0], ""
+            while stem:
+                stem, name = posixpath.split(stem)
+                if name != "__init__":
+                    children[stem].add(name)
+        return dict(children)
 
     def _own_places(self, importer: ModuleFile) -> list[Place]:
         own = self._prefix.get(importer.root, Place(importer.root, ""))
@@ -208,17 +273,3 @@ class ModuleIndex:
                 return None
             folder = posixpath.dirname(folder)
         return folder
-
-    def _locate(self, place: Place, name: str) -> str | None:
-        """The path, without its ending, that `name` has below `place`; links on the way are followed."""
-        names = name.split(".")
-        if place.prefix:
-            prefix = place.prefix.split(".")
-            if names[: len(prefix)] != prefix:
-                return None
-            names = names[len(prefix) :]
-        path = place.folder
-        for part in names:
-            path = f"{path}/{part}" if path else part
-            path = self._links.get(path, path)
-        return path

@@ -11,6 +11,7 @@ Nothing is imported or executed, and no file's content is read but ignore files 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,9 +36,9 @@ class Project(NamedTuple):
     packages: frozenset[str]  # folders that hold an __init__ file
     links: tuple[tuple[str, str], ...]  # symbolic links inside the root: (link, where it leads)
 
-    def index_modules(self) -> ModuleIndex:
-        """The look-up from imports to files."""
-        return ModuleIndex(self.files, self.places, self.packages, self.links)
+    def index_modules(self, extended: Iterable[str] = ()) -> ModuleIndex:
+        """The look-up from imports to files. `extended`: paths of `__init__` files that set their `__path__`."""
+        return ModuleIndex(self.files, self.places, self.packages, self.links, extended)
 
 
 def discover_project(root: Path, settings: Settings) -> Project:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contextc.analyzer.modules import Found
+from contextc.analyzer.modules import MISSING, Found
 from contextc.analyzer.project import Project
 from tests.project.trees import discover, make_tree
 
@@ -181,9 +181,13 @@ def test_ids_are_unique_within_a_root(tmp_path: Path) -> None:
 def find(project: Project, importer: str, name: str, elsewhere: bool = False) -> str | None:
     index = project.index_modules()
     file = next(file for file in project.files if file.path == importer)
-    found = (index.find_elsewhere if elsewhere else index.find)(file, name)
+    found = index.find(file, name)
+    if elsewhere:
+        found = index.find_in_roots(file, name) or index.find_elsewhere(file, name)
     if found is None:
         return None
+    if found == MISSING:
+        return "missing"
     return found.file.path if found.file else "+".join(found.folders) + "/"
 
 
@@ -221,6 +225,44 @@ def test_search_prefers_the_importers_own_root(tmp_path: Path) -> None:
     project = discover(root)
     assert find(project, "a/pkg/n.py", "pkg.m") == "a/pkg/m.py"
     assert find(project, "b/pkg/n.py", "pkg.m") == "b/pkg/m.py"
+
+
+def test_search_stays_in_the_package_that_comes_first(tmp_path: Path) -> None:
+    root = make_tree(
+        tmp_path,
+        [
+            "a/pyproject.toml", "a/pkg/__init__.py", "a/pkg/m.py", "a/plain.py", "a/space/one.py", "a/deep/sub/x.py",
+            "b/pyproject.toml", "b/pkg/__init__.py", "b/pkg/only.py", "b/plain/x.py", "b/space/two.py",
+            "b/space/__init__.py", "a/deep/__init__.py",
+        ],
+    )  # fmt: skip
+    project = discover(root)
+    assert find(project, "a/pkg/m.py", "pkg.only") == "missing"
+    assert find(project, "a/pkg/m.py", "plain.x") == "missing"
+    assert find(project, "a/pkg/m.py", "space.two") is None
+    assert find(project, "a/pkg/m.py", "space.two", elsewhere=True) == "b/space/two.py"
+    assert find(project, "a/pkg/m.py", "deep.sub") == "a/deep/sub/"
+    assert find(project, "a/pkg/m.py", "deep.sub.x") == "a/deep/sub/x.py"
+    assert find(project, "a/pkg/m.py", "deep.nope") == "missing"
+    index = project.index_modules(["a/pkg/__init__.py"])
+    importer = next(file for file in project.files if file.path == "a/pkg/m.py")
+    assert index.find(importer, "pkg.only") is None
+    found = index.find_in_roots(importer, "pkg.only")
+    assert found is not None and found.file is not None and found.file.path == "b/pkg/only.py"
+
+
+def test_what_lies_inside_folders(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, ["p/__init__.py", "p/a.py", "p/a.pyi", "p/sub/deep/x.py", "q/b.py", "q/notes.txt"])
+    (root / "p/alias").symlink_to("sub")
+    (root / "p/linked.py").symlink_to("a.py")
+    index = discover(root).index_modules()
+    assert index.list_inside(["p"]) == ["a", "alias", "linked", "sub"]
+    assert index.list_inside(["p", "q"]) == ["a", "alias", "b", "linked", "sub"]
+    assert index.list_inside([""]) == ["p", "q"]
+    assert index.list_inside(["nowhere"]) == []
+    assert index.find_inside(["q", "p"], "alias.deep") == Found(None, ("p/sub/deep",))
+    found = index.find_inside(["q", "p"], "linked")
+    assert found is not None and found.file is not None and found.file.path == "p/a.py"
 
 
 def test_search_prefers_source_and_package(tmp_path: Path) -> None:
