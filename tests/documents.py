@@ -1,12 +1,8 @@
 """The commands shown in the documents, run again: `python -m tests.documents README.md` writes their output anew.
 
-A block that begins
-
-    ```console
-    $ contextc compare fixtures/nine_files app/views.py
-
-holds commands and what they print: standard output, then standard error; `tests/test_documents.py` compares.
-A command that ends in `| head -20` or `2>/dev/null` is shown that way; nothing else of the shell is understood.
+A fenced block of the language `console` holds commands, each on a line that begins with `$ `, and what they print:
+standard output, then standard error. `tests/test_documents.py` compares, times aside. A command may end in
+`| grep WORD`, `| head -20` or `2>/dev/null`; nothing else of the shell is understood.
 """
 
 from __future__ import annotations
@@ -21,8 +17,10 @@ from typing import NamedTuple
 
 from tests.command import REPOSITORY
 
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?P<fence>`{3,})console\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 SECONDS = re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|seconds)\b")
+FILTER = r"(?: \| (?P<filter>grep|head) -?(?P<argument>\S+))?"
+COMMAND = re.compile(r"contextc (?P<words>.*?)(?P<quiet> 2>/dev/null)?" + FILTER)
 
 
 class Example(NamedTuple):
@@ -35,8 +33,8 @@ class Example(NamedTuple):
 def find_examples(text: str) -> list[Example]:
     """The commands of all console blocks, in order."""
     found = []
-    for block in BLOCK.findall(text):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+    for block in BLOCK.finditer(text):
+        for part in re.split(r"^\$ ", block["body"], flags=re.MULTILINE)[1:]:
             command, _, shown = part.partition("\n")
             found.append(Example(command, shown))
     return found
@@ -44,17 +42,18 @@ def find_examples(text: str) -> list[Example]:
 
 def run_example(command: str) -> str:
     """What the command prints now. Only `contextc` commands are run."""
-    command, _, head = command.partition(" | head -")
-    words = shlex.split(command.removesuffix(" 2>/dev/null"))
-    if words[0] != "contextc":
+    parts = COMMAND.fullmatch(command)
+    if parts is None:
         raise ValueError(f"not a contextc command: {command}")
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "COLUMNS": "120"}
-    argv = [sys.executable, "-m", "contextc", *words[1:]]
+    argv = [sys.executable, "-m", "contextc", *shlex.split(parts["words"])]
     done = subprocess.run(argv, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", env=environment)
     lines = done.stdout.splitlines()
-    if head:
-        lines = lines[: int(head)]
-    if not command.endswith(" 2>/dev/null"):
+    if parts["filter"] == "head":
+        lines = lines[: int(parts["argument"])]
+    elif parts["filter"] == "grep":
+        lines = [line for line in lines if parts["argument"] in line]
+    if parts["quiet"] is None:
         lines += done.stderr.splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

@@ -8,6 +8,9 @@ from tests.cases import case_names, find_problems, read_known
 
 KNOWN = read_known()
 
+# The vendored scorer leaves closing its files to the collector.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
 
 @pytest.mark.parametrize("name", case_names())
 def test_case_has_no_new_problem(name: str) -> None:

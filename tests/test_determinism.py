@@ -34,7 +34,7 @@ def test_graph(monkeypatch: pytest.MonkeyPatch, cold_cache: Path, root: Path, fo
 
 
 def test_graph_by_names(monkeypatch: pytest.MonkeyPatch, cold_cache: Path) -> None:
-    assert_equal_runs(monkeypatch, cold_cache, "graph", OWN, "--resolver", "name-only")
+    assert_equal_runs(monkeypatch, cold_cache, "graph", OWN / "passes", "--resolver", "name-only")
 
 
 @pytest.mark.parametrize("form", ["markdown", "xml", "json"])
