@@ -43,6 +43,7 @@ class Classes:
         self._open: set[str] = set()
         self.direct_subclasses: dict[str, list[str]] = {}
         self._descendants: dict[str, tuple[str, ...]] = {}
+        self._local = frozenset(d.id for m in program.repository for d in m.definitions if d.is_class)
         self.stored_attributes: dict[str, frozenset[str]] = {}
         self._owners: dict[tuple[str, str], str | None] = {}
         program.find_stub("builtins")
@@ -96,7 +97,7 @@ class Classes:
 
     def in_repository(self, class_id: str) -> bool:
         """Whether the class is defined in the analysed repository."""
-        return self.is_known(class_id) and self.program.definitions[class_id].module.in_repository
+        return class_id in self._local
 
     def declares(self, class_id: str, name: str) -> bool:
         """Whether the class body itself binds `name`."""

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from contextc.analyzer.inference.binding import parameter_cell, star_value
 from contextc.analyzer.inference.kernel import Frame, Kernel
-from contextc.analyzer.inference.oracle import answer_open_parameters
+from contextc.analyzer.inference.external_names import Oracle
+from contextc.analyzer.inference.oracle import answer_external_names, answer_open_parameters
 from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition, Program
 from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.statements import run_block
@@ -21,7 +22,7 @@ from contextc.model.value import NOTHING, FunctionValue, Grip, Instance, Special
 
 ORACLE_ROUNDS = 2
 UNIT_KINDS = (SymbolKind.MODULE, SymbolKind.CLASS, *FUNCTION_KINDS)
-MAX_EVALUATIONS = 60  # of one unit; a guard for adversarial input, counted so that it cuts alike everywhere
+MAX_EVALUATIONS = 200  # of one unit; a guard for adversarial input, counted so that it cuts alike everywhere
 
 Progress = Callable[[int, int], None]
 
@@ -29,7 +30,8 @@ Progress = Callable[[int, int], None]
 class Solver:
     """One analysis. `evaluations` counts body evaluations, the unit of work."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, oracle: Oracle | None = None) -> None:
+        self._oracle = oracle
         self.kernel = Kernel(program)
         self.units: list[Definition] = [
             d for m in program.repository for d in m.definitions if d.kind in UNIT_KINDS
@@ -48,6 +50,8 @@ class Solver:
             if not answer_open_parameters(self.kernel, self.units):
                 break
             self._run()
+        if self._oracle is not None:
+            answer_external_names(self.kernel, self._oracle)
         return self.resolve()
 
     def _run(self) -> None:

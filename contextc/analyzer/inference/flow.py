@@ -95,6 +95,7 @@ def evaluate_match(frame: Frame, statement: ir.Match, run_block: RunBlock) -> No
         frame.alive = True
         matched = bind_pattern(frame, case.pattern, remaining)
         if path is not None:
+            frame.dotted.add(path.partition(".")[0])
             frame.env[path] = matched
         if case.guard is not None:
             evaluate(frame, case.guard)

@@ -41,7 +41,9 @@ class Heap:
         self._cells: dict[CellKey, ValueSet] = {}
         self._readers: dict[CellKey, dict[int, None]] = {}
         self._queue: list[int] = []
+        self._waiting: list[int] = []
         self._queued: set[int] = set()
+        self._at = -1
         self._widened = make.open(Reason.WIDENED)
         self._top = frozenset({self._widened, make.open(Reason.BUDGET)})
         self.writes = 0
@@ -121,18 +123,22 @@ class Heap:
     # ---------------------------------------------------------------------------------------------- worklist
 
     def queue(self, unit: int) -> None:
-        """Asks for a unit to be evaluated (again)."""
+        """Asks for a unit to be evaluated (again): in this round if its turn is still to come, else in the next."""
         if unit not in self._queued:
             self._queued.add(unit)
-            heappush(self._queue, unit)
+            heappush(self._queue if unit > self._at else self._waiting, unit)
 
     def next_unit(self) -> int | None:
-        """The waiting unit that comes first in the program, or None."""
+        """The next waiting unit, or None. Rounds go through the program in order, so that a unit runs at most once a
+        round however many cells it has read grow."""
         if not self._queue:
-            return None
-        unit = heappop(self._queue)
-        self._queued.discard(unit)
-        return unit
+            self._queue, self._waiting = self._waiting, []
+            self._at = -1
+            if not self._queue:
+                return None
+        self._at = heappop(self._queue)
+        self._queued.discard(self._at)
+        return self._at
 
     @property
     def size(self) -> int:

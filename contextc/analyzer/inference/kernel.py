@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import Annotations
 from contextc.analyzer.inference.classes import Classes, has_decorator
+from contextc.analyzer.inference.external_names import ExternalNames
 from contextc.analyzer.inference.heap import CellKey, Heap
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.recorder import Recorder
@@ -65,6 +66,7 @@ class Kernel:
         self.annotations = Annotations(program, self.statics, self.classes)
         self.make = program.interner
         self.heap = Heap(self.make)
+        self.externals = ExternalNames()
         self.any = self.annotations.any
         self.none = self.annotations.none
         self._stub_values: dict[tuple[str, str], ValueSet] = {}
@@ -274,9 +276,10 @@ class Kernel:
 class Frame:
     """One evaluation of one unit. `env` maps local names (and dotted paths known by flow) to values; `alive` is False on
     a path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
-    loops; `quiet` keeps implicit calls from being recorded; `rebound` names what the body itself has bound."""
+    loops; `quiet` keeps implicit calls from being recorded; `rebound` names what the body itself has bound, `dotted` the names of
+    which flow has known a path."""
 
-    __slots__ = ("alive", "depth", "env", "jumps", "kernel", "quiet", "rebound", "recorder", "unit")
+    __slots__ = ("alive", "depth", "dotted", "env", "jumps", "kernel", "quiet", "rebound", "recorder", "unit")
 
     def __init__(self, kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
         self.kernel = kernel
@@ -288,6 +291,7 @@ class Frame:
         self.depth = 0
         self.quiet = False
         self.rebound: set[str] = set()
+        self.dotted: set[str] = set()
 
     @property
     def order(self) -> int:

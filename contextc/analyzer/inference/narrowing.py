@@ -107,6 +107,7 @@ def _apply(frame: Frame, expr: ir.Expr, keep: object) -> None:
     assert callable(keep)
     narrowed: ValueSet = keep(values)
     if narrowed != values:
+        frame.dotted.add(path.partition(".")[0])
         frame.env[path] = narrowed
 
 

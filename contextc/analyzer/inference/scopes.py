@@ -89,6 +89,8 @@ def bind_name(frame: Frame, name: str, values: ValueSet) -> None:
 
 def _forget_paths(frame: Frame, name: str) -> None:
     """A rebound name makes what flow knew of its attributes stale."""
+    if name.partition(".")[0] not in frame.dotted:
+        return
     lead = f"{name}."
     for path in [p for p in frame.env if p.startswith(lead)]:
         del frame.env[path]
@@ -116,6 +118,7 @@ def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str]
             _forget_paths(frame, path)
             frame.env.pop(path, None)
             if values and not _is_managed(frame, owner, target.attr):
+                frame.dotted.add(path.partition(".")[0])
                 frame.env[path] = values
     elif isinstance(target, ir.Subscript):
         key = evaluate(frame, target.key)
