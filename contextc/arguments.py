@@ -87,6 +87,7 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     add("--environment", metavar="PATH", help="the project's environment, for its installed packages; none by default")
     add("--workers", type=_number("workers", 1), metavar="N", help="reading processes")
     add("--no-cache", dest="cache", action="store_false", help="neither use nor fill the cache")
+    add("--no-jedi", dest="jedi", action="store_false", help="don't ask jedi about values that libraries give")
     add("--out", metavar="FILE", help="write to FILE instead of standard output")
     add("--quiet", action="store_true", help="no report on standard error")
 

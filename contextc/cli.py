@@ -104,6 +104,7 @@ def _analyse(arguments: Namespace, resolver: str) -> Repository:
             resolver=resolver,
             workers=arguments.workers,
             cache=arguments.cache,
+            jedi=arguments.jedi,
             progress=None if arguments.quiet else progress,
         )
         repository = engine.analyze_repository(options)

@@ -24,6 +24,7 @@ from contextc.analyzer.inference.resolution import Resolved, resolve_program
 from contextc.analyzer.loading import (
     EARLIEST_PYTHON,
     NEWEST_PYTHON,
+    LibraryOracle,
     Loaded,
     StubReader,
     extended_packages,
@@ -61,6 +62,7 @@ class Options:
     resolver: str = "typed"
     workers: int | None = None
     cache: bool = True
+    jedi: bool = True
     progress: Callable[[int, int], None] | None = None
 
 
@@ -87,7 +89,7 @@ def analyze_repository(options: Options) -> Repository:
     try:
         with ReaderPool(options.workers or max(1, os.cpu_count() or 1)) as pool:
             loaded = load_project(options.root, settings, store, pool, options.progress)
-            resolved = run_deep(lambda: _resolve(loaded, settings, store, pool))
+            resolved, notes = run_deep(lambda: _resolve(loaded, settings, store, pool, options))
     finally:
         store.close()
     analysis = Analysis(
@@ -105,17 +107,25 @@ def analyze_repository(options: Options) -> Repository:
     if options.resolver == "name-only":
         analysis = _by_name(analysis, loaded)
     seconds = time.perf_counter() - start
-    return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, seconds, store.notes)
+    return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, seconds, (*store.notes, *notes))
 
 
-def _resolve(loaded: Loaded, settings: Settings, store: FactsStore, pool: ReaderPool) -> Resolved:
+def _resolve(
+    loaded: Loaded, settings: Settings, store: FactsStore, pool: ReaderPool, options: Options
+) -> tuple[Resolved, tuple[Note, ...]]:
+    """The resolutions, and what is to be said of this run."""
     oldest = loaded.project.python
     stubs = StubReader(settings.environment, oldest, settings.platform or "linux", store, pool)
-    stubs.prefetch(sorted({name for _, facts, _ in loaded.files for name in imported_modules(facts)}))
+    imported = {name for _, facts, _ in loaded.files for name in imported_modules(facts)}
+    stubs.prefetch(sorted(imported))
     newest = max(NEWEST_PYTHON, oldest or NEWEST_PYTHON)
     index = loaded.project.index_modules(extended_packages(loaded.files))
     program = Program(loaded.files, index, stubs.load, stubs.python, stubs.platform, oldest or EARLIEST_PYTHON, newest)
-    return resolve_program(Solver(program))
+    own = set(program.module_names())
+    outside = {top for name in imported if (top := name.partition(".")[0]) not in own}
+    folder = store.folder / "external" if store.folder is not None else None
+    with LibraryOracle(stubs, outside, folder) as oracle:
+        return resolve_program(Solver(program, oracle if options.jedi else None)), oracle.notes
 
 
 def _by_name(analysis: Analysis, loaded: Loaded) -> Analysis:

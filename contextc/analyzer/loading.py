@@ -1,15 +1,17 @@
 """From a folder to facts: every file of the project read once, from the store where its text was read before.
 
 In: a root and settings. Out: `Loaded`: files with their texts and facts, what was left out and why. `StubReader` does
-the same for one outside module at a time, when inference first asks for it.
+the same for one outside module at a time, when inference first asks for it; `LibraryOracle` answers for external names.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
 
 from contextc.analyzer.externals.environment import open_environment
 from contextc.analyzer.externals.stubs import StubFile, StubLibrary
@@ -27,6 +29,10 @@ from contextc.model.facts import ModuleFacts
 from contextc.model.ir import Import, ImportFrom
 from contextc.model.traverse import iter_module
 
+if TYPE_CHECKING:
+    from contextc.analyzer.externals.jedi_oracle import ExternalAnswer, JediOracle
+
+MAX_QUESTIONS = 500  # external names put to jedi in one analysis; one takes 6 to 40 ms
 STUB_PYTHON = (3, 12)  # the version stubs are read for, unless the project starts later
 NEWEST_PYTHON = (3, 14)
 EARLIEST_PYTHON = (3, 0)  # that a program supports which says nothing
@@ -148,6 +154,65 @@ def extended_packages(files: Iterable[tuple[ModuleFile, ModuleFacts, bytes]]) ->
     return [file.path for file, facts, _ in files if file.is_package and "__path__" in facts.symbols[0].bindings]
 
 
+class LibraryOracle:
+    """jedi's word on external names, up to a number of them. Nothing is loaded or started before the first question.
+    Close it, or use it in a `with`."""
+
+    def __init__(self, stubs: StubReader, packages: Iterable[str], folder: Path | None) -> None:
+        """`packages`: top-level names that the program imports and doesn't hold; `folder`: where answers are kept."""
+        self._stubs = stubs
+        self._packages = frozenset(packages)
+        self._folder = folder
+        self._jedi: JediOracle | None = None
+        self._closing = ExitStack()
+        self._left = MAX_QUESTIONS
+        self._unasked: list[str] = []
+
+    def __enter__(self) -> LibraryOracle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    def can_know(self, package: str) -> bool:
+        """Whether the program gets the package from outside, and jedi has a text for it."""
+        outside = package in self._packages or package in self._stubs.environment_packages()
+        return outside and self._open().can_know(package)
+
+    def answer(self, names: Sequence[str]) -> Mapping[str, ExternalAnswer | None]:
+        """What each name is; None for what jedi doesn't know and for names past the limit."""
+        asked = names[: self._left]
+        self._left -= len(asked)
+        self._unasked += names[len(asked) :]
+        return self._open().answer(asked)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was not answered, though it might have been."""
+        found = []
+        if self._unasked:
+            found.append(f"More than {MAX_QUESTIONS} external names: not asked for {_list_some(self._unasked)}.")
+        if self._jedi is not None and self._jedi.failures:
+            found.append(f"No answer in time from jedi on {_list_some(sorted(self._jedi.failures))}.")
+        return tuple(Note("", text) for text in found)
+
+    def _open(self) -> JediOracle:
+        if self._jedi is None:
+            from contextc.analyzer.externals.jedi_oracle import JediOracle
+
+            folder = self._folder
+            if folder is None:
+                folder = Path(self._closing.enter_context(TemporaryDirectory(prefix="contextc-")))
+            environment = self._stubs.library.environment
+            self._jedi = self._closing.enter_context(JediOracle(environment, folder, self._stubs.python))
+        return self._jedi
+
+
+def _list_some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
 class _Located(NamedTuple):
     stub: StubFile
     text: bytes
@@ -199,6 +264,12 @@ class StubReader:
                 source = StubSource(facts, located.stub.is_package, origin)
             self._loaded[module] = source
         return self._loaded[module]
+
+    def environment_packages(self) -> set[str]:
+        """Top-level names of the environment's modules that were loaded so far."""
+        return {
+            name.partition(".")[0] for name, source in self._loaded.items() if source and source.origin == "environment"
+        }
 
     def _fetch(self, modules: Iterable[str]) -> list[str]:
         """Gets the facts of modules, still encoded. Returns those that had to be read."""

@@ -72,6 +72,11 @@ class FactsStore:
             return cls(None, None, [_unused(_first_line(error))])
 
     @property
+    def folder(self) -> Path | None:
+        """The folder that the store lies in; None for one that isn't kept."""
+        return self._file.parent if self._file is not None else None
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """Why the store is not used, or was started anew; empty when all is well."""
         return tuple(self._notes)

@@ -297,6 +297,10 @@ class Interner:
             name = ".".join(parts[:MAX_EXTERNAL])
         return self._make(External, name)  # type: ignore[no-any-return]
 
+    def external_names(self) -> list[str]:
+        """The names of all external values made so far, sorted."""
+        return sorted(key[1] for key in self._made if key[0] is External)
+
     def possible(self, value: Value, rule: str) -> Value:
         if type(value) in (Possible, Open):
             return value

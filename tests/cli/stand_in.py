@@ -40,6 +40,7 @@ class Options(NamedTuple):
     resolver: str = "typed"
     workers: int | None = None
     cache: bool = True
+    jedi: bool = True
     progress: Any = None
 
 

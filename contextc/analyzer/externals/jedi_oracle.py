@@ -28,6 +28,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -84,8 +85,13 @@ class JediOracle:
         self._python = python or (environment.python if environment else (3, 12))
         self._name_seconds = name_seconds
         self._batch_seconds = batch_seconds
-        self._shelf = _Shelf(cache_dir, self._describe())
+        self._cache_dir = cache_dir
         self._worker: _Worker | None = None
+        self._places: list[Path] | None = None
+
+    @cached_property
+    def _shelf(self) -> _Shelf:
+        return _Shelf(self._cache_dir, self._describe())
 
     def __enter__(self) -> JediOracle:
         return self
@@ -108,6 +114,17 @@ class JediOracle:
             known.update(self._ask(open_names))
             self._shelf.write(known)
         return {name: known.get(name) for name in wanted}
+
+    def can_know(self, package: str) -> bool:
+        """Whether a top-level package lies where jedi may look: then it is worth asking. Starts nothing."""
+        if self._places is None:
+            library = find_library("jedi")
+            bundled = Path(library, "jedi", "third_party") if library else None
+            self._places = [*(self._environment.search_path if self._environment else ())]
+            self._places += _list_bundled_stubs(bundled) if bundled is not None else []
+        return split_name(package) is not None and any(
+            (place / f"{package}{ending}").exists() for place in self._places for ending in ("", ".py", ".pyi")
+        )
 
     def _ask(self, names: list[str]) -> Iterator[tuple[str, ExternalAnswer | None]]:
         deadline = time.monotonic() + self._batch_seconds

@@ -107,10 +107,11 @@ def _call_open(frame: Frame, callee: Value, args: Arguments, context: CallContex
 
         if outcome is not None:
             outcome.others += 1
-            if "()" in callee.name:
+            if "()" in callee.name and not kernel.externals.is_known_callee(callee.name):
                 outcome.reasons.add(Reason.EXTERNAL_VALUE)
         register_callbacks(frame, args, context)
-        return frozenset({kernel.make.external(f"{callee.name}()" if not callee.name.endswith("()") else callee.name)})
+        method = f"{callee.name}.__call__" if callee.name.endswith("()") else callee.name
+        return frozenset({kernel.make.external(f"{method}()")})
     if isinstance(callee, Open):
         if outcome is not None:
             outcome.reasons.add(callee.reason)

@@ -112,7 +112,7 @@ def stub_result(
     kernel = frame.kernel
     facts = definition.facts
     if facts.returns is None:
-        return kernel.open(Reason.EXTERNAL_VALUE) if facts.name != "__init__" else kernel.none
+        return kernel.none if facts.name == "__init__" else _undeclared_result(frame, definition)
     scope = definition.parent or definition
     declared = kernel.annotations.read(facts.returns, scope, definition)
     result = substitute(kernel.annotations, declared, solution, keep=False)
@@ -125,6 +125,14 @@ def stub_result(
         cls = kernel.library_class("typing", "Coroutine")
         return frozenset({kernel.make.instance(cls, Grip.EXACT, (kernel.any, kernel.any, result))}) if cls else NOTHING
     return result
+
+
+def _undeclared_result(frame: Frame, definition: Definition) -> ValueSet:
+    """A function of an installed package without annotations gives a value that an oracle may know by its name."""
+    path = definition.facts.qualname
+    if definition.module.origin != "environment" or "<" in path or definition.facts.is_async:
+        return frame.kernel.open(Reason.EXTERNAL_VALUE)
+    return frozenset({frame.kernel.make.external(f"{definition.module.name}.{path}()")})
 
 
 def _dict_access(frame: Frame, definition: Definition, receiver: Value | None, args: Arguments) -> ValueSet | None:

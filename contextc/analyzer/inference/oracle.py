@@ -7,6 +7,7 @@ is open, with the reason; by its uses it may still be one of few classes of the 
 from __future__ import annotations
 
 from contextc.analyzer.inference.binding import parameter_cell
+from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.kernel import Kernel
 from contextc.analyzer.inference.program import Definition
 from contextc.model.edge import Reason
@@ -29,3 +30,9 @@ def answer_open_parameters(kernel: Kernel, units: list[Definition]) -> bool:
             kernel.heap.write(cell, kernel.open(Reason.UNTYPED_RECEIVER))
             changed = changed or kernel.heap.writes != before
     return changed
+
+
+def answer_external_names(kernel: Kernel, oracle: Oracle) -> None:
+    """Asks about the values that libraries without source or stubs gave. The answers tell known methods from unknown
+    values in the resolution pass."""
+    kernel.externals.learn(kernel.make.external_names(), oracle)
