@@ -162,6 +162,16 @@ class Intrinsic:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """What the caller passed for a parameter, unchanged: in a result it stands for that caller's own argument. `kept`:
+    the values that a test let through, None for all."""
+
+    symbol: str
+    parameter: str
+    kept: ValueSet | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Open:
     """The set it stands in may be incomplete, for this reason."""
 
@@ -170,7 +180,8 @@ class Open:
 
 Value = Union[
     Instance, ClassObject, FunctionValue, BoundMethod, SuperObject, ModuleValue, Literal, Text, PropertyObject,
-    Wrapper, Partial, CallableType, TypeVariable, SpecialForm, External, Possible, Intrinsic, Open,
+    Wrapper, Partial, CallableType, TypeVariable, SpecialForm, External, Possible, Intrinsic, Given,
+    Open,
 ]  # fmt: skip
 ValueSet = frozenset[Value]
 
@@ -308,6 +319,9 @@ class Interner:
 
     def intrinsic(self, name: str, owner: Value | None = None) -> Intrinsic:
         return self._make(Intrinsic, name, owner)  # type: ignore[no-any-return]
+
+    def given(self, symbol: str, parameter: str, kept: ValueSet | None = None) -> Given:
+        return self._make(Given, symbol, parameter, kept)  # type: ignore[no-any-return]
 
     def open(self, reason: Reason) -> Open:
         return self._make(Open, reason)  # type: ignore[no-any-return]

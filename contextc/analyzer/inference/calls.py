@@ -23,6 +23,7 @@ from contextc.model.value import (
     ClassObject,
     External,
     FunctionValue,
+    Given,
     Grip,
     Instance,
     Intrinsic,
@@ -92,16 +93,26 @@ def _call(frame: Frame, callee: Value, args: Arguments, context: CallContext) ->
     if isinstance(callee, Intrinsic):
         from contextc.analyzer.inference.intrinsics import call_intrinsic
 
+        args = args if callee.name == "identity" else expand_arguments(frame, args)
         return call_intrinsic(frame, callee, args, context)
     if isinstance(callee, Wrapper):
         return _call(frame, callee.function, args, context)
     return _call_open(frame, callee, args, context)
 
 
+def expand_arguments(frame: Frame, args: Arguments) -> Arguments:
+    """The same arguments, each parameter that they pass on replaced by what it can hold."""
+    return Arguments(
+        tuple((mark, frame.expand(values)) for mark, values in args.positional),
+        tuple((name, frame.expand(values)) for name, values in args.keywords),
+    )
+
+
 def _call_open(frame: Frame, callee: Value, args: Arguments, context: CallContext) -> ValueSet:
     """Values of which little or nothing is known."""
     outcome = context.outcome
     kernel = frame.kernel
+    args = expand_arguments(frame, args)
     if isinstance(callee, External):
         from contextc.analyzer.inference.callbacks import register_callbacks
 
@@ -142,23 +153,23 @@ def call_function(
     if not definition.module.in_repository:
         from contextc.analyzer.inference.library import call_stub
 
-        return call_stub(frame, definition, receiver, args, context)
+        return call_stub(frame, definition, receiver, expand_arguments(frame, args), context)
     if function.flavor == "singledispatch":
         return _dispatch(frame, function, receiver, args, context)
     record(frame, context, definition, receiver)
-    solution, returned = _hand_over(frame, definition, receiver, args)
-    result = function_result(frame, definition, solution, returned)
+    solution, passed = _hand_over(frame, definition, receiver, args)
+    result = function_result(frame, definition, solution, passed)
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
     elif args.positional and frame.kernel.method_kind(definition) == "instance":
-        for actual in args.positional[0][1]:
+        for actual in frame.expand(args.positional[0][1]):
             result = frame.kernel.receive(result, actual)
             break
     if function.inner is not None:
         inner = frame.kernel.definition(function.inner.symbol)
         if inner.module.in_repository:
             record(frame, context, inner, receiver, definition.id)
-        told = function_result(frame, inner, {}, NOTHING)
+        told = function_result(frame, inner, {}, None)
         result = told if told else result
         if receiver is not None:
             result = frame.kernel.receive(result, receiver)
@@ -174,7 +185,7 @@ def _dispatch(
     plain = frame.kernel.make.function(function.symbol)
     registered = frame.read(("dispatch", function.symbol))
     keys = [v.cls for v in registered if isinstance(v, ClassObject)]
-    given = args.positional[0][1] if args.positional else NOTHING
+    given = frame.expand(args.positional[0][1]) if args.positional else NOTHING
     chosen: set[Value] = set()
     for value in given:
         cls = value.cls if isinstance(value, Instance) else f"~builtins:{getattr(value, 'type', '')}"
@@ -232,9 +243,9 @@ def _by_receiver(
 
 def _hand_over(
     frame: Frame, definition: Definition, receiver: Value | None, args: Arguments
-) -> tuple[dict[str, ValueSet], ValueSet]:
+) -> tuple[dict[str, ValueSet], dict[str, ValueSet]]:
     """Writes argument values into parameter cells; solves the type variables of the declared parameters. Also gives
-    the argument values that the function returns as they came."""
+    what each parameter got, as it came."""
     kernel = frame.kernel
     kind = kernel.method_kind(definition)
     skip = 0
@@ -244,20 +255,15 @@ def _hand_over(
         elif kind != "static":
             args = Arguments((("", frozenset({receiver})), *args.positional), args.keywords)
     solution: dict[str, ValueSet] = {}
-    returned: set[Value] = set()
+    passed: dict[str, ValueSet] = {}
     for parameter, values in bind_arguments(frame, definition, args, skip):
         frame.write(parameter_cell(definition, parameter), values)
-        through = frame.read(("through", definition.id, parameter.name))
-        if through:
-            returned |= {v for v in values if not through.isdisjoint(kernel.settle(frozenset({v})))}
+        passed[parameter.name] = passed.get(parameter.name, NOTHING) | values
         if parameter.annotation is not None and parameter.kind not in ("star", "doublestar"):
             scope = definition.parent or definition
             declared = kernel.annotations.read(parameter.annotation, scope, definition)
-            solve(frame, declared, values, solution)
-    for parameter in definition.facts.parameters:
-        if parameter.default is not None and frame.read(("through", definition.id, parameter.name)):
-            returned |= frame.read(("default", definition.id, parameter.name))
-    return solution, frozenset(returned)
+            solve(frame, declared, frame.expand(values), solution)
+    return solution, passed
 
 
 def _is_symbolic(frame: Frame, definition: Definition, receiver: Value) -> bool:
@@ -271,10 +277,10 @@ def _is_symbolic(frame: Frame, definition: Definition, receiver: Value) -> bool:
 
 
 def function_result(
-    frame: Frame, definition: Definition, solution: dict[str, ValueSet], returned: ValueSet
+    frame: Frame, definition: Definition, solution: dict[str, ValueSet], passed: dict[str, ValueSet] | None
 ) -> ValueSet:
     """What a call of a repository function gives: its declared result where that says enough, else the inferred.
-    `returned`: arguments of this call that come back as they are."""
+    `passed`: this call's own arguments, for parameters that come back as they are; None where they are not known."""
     kernel = frame.kernel
     facts = definition.facts
     declared = NOTHING
@@ -287,11 +293,37 @@ def function_result(
                 return _coroutine(frame, solved)
             return solved
         declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
-    inferred = frame.read(("return", definition.id)) | returned
+    inferred = _give_back(frame, definition, frame.read(("return", definition.id)), passed)
     if facts.is_generator:
         return _generator(frame, definition, inferred)
     found = inferred | declared
     return _coroutine(frame, found) if facts.is_async else found
+
+
+def _give_back(
+    frame: Frame, definition: Definition, values: ValueSet, passed: dict[str, ValueSet] | None
+) -> ValueSet:
+    """A result in which each parameter that is returned unchanged is this caller's own argument."""
+    if not any(isinstance(v, Given) for v in values):
+        return values
+    found: set[Value] = set()
+    for value in values:
+        if not isinstance(value, Given):
+            found.add(value)
+        elif passed is None or value.symbol != definition.id:
+            found |= value.kept if value.kept is not None else frame.read(("param", value.symbol, value.parameter))
+        else:
+            own = passed.get(value.parameter)
+            if own is None:
+                own = frame.read(("default", definition.id, value.parameter))
+            found |= own if value.kept is None else _let_through(frame, own, value.kept)
+    return frozenset(found)
+
+
+def _let_through(frame: Frame, values: ValueSet, kept: ValueSet) -> ValueSet:
+    """The arguments that passed the tests before the `return`; one still symbolic here is let through whole."""
+    settle = frame.kernel.settle
+    return frozenset(v for v in values if isinstance(v, Given) or not kept.isdisjoint(settle(frozenset({v}))))
 
 
 def _coroutine(frame: Frame, result: ValueSet) -> ValueSet:
@@ -322,6 +354,7 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
     if not classes.is_known(callee.cls):
         return _call_open(frame, kernel.make.external(callee.cls[1:]), args, context)
     info = classes.info(callee.cls)
+    args = expand_arguments(frame, args)
     if not classes.in_repository(callee.cls):
         from contextc.analyzer.inference.library import construct_stub
 

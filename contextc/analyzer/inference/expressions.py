@@ -49,7 +49,17 @@ from contextc.model.value import (
 
 def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
     """The values of an expression."""
+    values = _EVALUATORS[type(expr)](frame, expr)
+    return frame.expand(values) if isinstance(expr, _CARRIERS) else values
+
+
+def evaluate_symbolic(frame: Frame, expr: ir.Expr) -> ValueSet:
+    """The same, with parameters that come through unchanged left as `Given`: for what is returned, passed on, or bound
+    to another name."""
     return _EVALUATORS[type(expr)](frame, expr)
+
+
+_CARRIERS = (ir.Name, ir.Call, ir.Conditional, ir.BoolOp, ir.NamedExpr)
 
 
 def _name(frame: Frame, expr: ir.Name) -> ValueSet:
@@ -116,13 +126,13 @@ def evaluate_arguments(frame: Frame, args: tuple[ir.Argument, ...]) -> Arguments
     positional: list[tuple[str, ValueSet]] = []
     keywords: list[tuple[str | None, ValueSet]] = []
     for argument in args:
-        values = evaluate(frame, argument.value)
+        values = evaluate_symbolic(frame, argument.value)
         if argument.keyword is not None:
             keywords.append((argument.keyword, values))
         elif argument.star == "**":
-            keywords.append((None, values))
+            keywords.append((None, frame.expand(values)))
         else:
-            positional.append((argument.star, values))
+            positional.append((argument.star, frame.expand(values) if argument.star else values))
     return Arguments(tuple(positional), tuple(keywords))
 
 
@@ -238,7 +248,7 @@ def _run_conversion(frame: Frame, expr: ir.Call, callees: ValueSet, args: Argume
             continue
         for mark, values in args.positional:
             if not mark:
-                convert(frame, values, names, expr.at)
+                convert(frame, frame.expand(values), names, expr.at)
 
 
 def _lambda(frame: Frame, expr: ir.Lambda) -> ValueSet:
@@ -343,10 +353,10 @@ def _conditional(frame: Frame, expr: ir.Conditional) -> ValueSet:
     test_truth(frame, evaluate(frame, expr.test), expr.test.at)
     before = dict(frame.env)
     narrow(frame, expr.test, True)
-    yes = evaluate(frame, expr.body)
+    yes = evaluate_symbolic(frame, expr.body)
     frame.env = dict(before)
     narrow(frame, expr.test, False)
-    no = evaluate(frame, expr.orelse)
+    no = evaluate_symbolic(frame, expr.orelse)
     frame.env = before
     return yes | no
 
@@ -355,10 +365,10 @@ def _bool_op(frame: Frame, expr: ir.BoolOp) -> ValueSet:
     before = dict(frame.env)
     found: set[Value] = set()
     for index, part in enumerate(expr.values):
-        values = evaluate(frame, part)
+        values = evaluate_symbolic(frame, part)
         last = index == len(expr.values) - 1
         if not last:
-            test_truth(frame, values, part.at)
+            test_truth(frame, frame.expand(values), part.at)
             narrow(frame, part, expr.op == "and")
             found |= _kept_by(frame, values, expr.op)
         else:
@@ -499,7 +509,7 @@ def _yield_from(frame: Frame, expr: ir.YieldFrom) -> ValueSet:
 
 
 def _named(frame: Frame, expr: ir.NamedExpr) -> ValueSet:
-    values = evaluate(frame, expr.value)
+    values = evaluate_symbolic(frame, expr.value)
     bind_name(frame, expr.target, values)
     return values
 
@@ -517,4 +527,4 @@ _EVALUATORS: dict[type[Any], Callable[[Frame, Any], ValueSet]] = {
     ir.NamedExpr: _named, ir.Unread: _unread,
 }  # fmt: skip
 
-__all__ = ["describe", "evaluate", "evaluate_arguments"]
+__all__ = ["evaluate_symbolic", "describe", "evaluate", "evaluate_arguments"]

@@ -106,12 +106,16 @@ def _bind_parameters(frame: Frame) -> None:
     unit = frame.unit
     receiver = frame.kernel.first_parameter(unit)
     for parameter in unit.facts.parameters:
-        if parameter.name == receiver:
+        is_receiver = parameter.name == receiver
+        if is_receiver:
             values = frame.kernel.self_values(unit)
             receiver = None
         else:
             values = parameter_values(frame, parameter)
         frame.env[parameter.name] = values
+        if parameter.annotation is None and parameter.kind not in ("star", "doublestar") and not is_receiver:
+            frame.concrete[parameter.name] = values
+            frame.env[parameter.name] = frozenset({frame.kernel.make.given(unit.id, parameter.name)})
         if unit.children:
             frame.write(("closure", unit.id, parameter.name), values)
 

@@ -28,6 +28,7 @@ from contextc.model.value import (
     ClassObject,
     External,
     FunctionValue,
+    Given,
     Grip,
     Instance,
     Open,
@@ -277,9 +278,9 @@ class Frame:
     """One evaluation of one unit. `env` maps local names (and dotted paths known by flow) to values; `alive` is False on
     a path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
     loops; `quiet` keeps implicit calls from being recorded; `rebound` names what the body itself has bound, `dotted` the names of
-    which flow has known a path."""
+    which flow has known a path, `concrete` what callers have passed for each parameter that `env` has as `Given`."""
 
-    __slots__ = ("alive", "depth", "dotted", "env", "jumps", "kernel", "quiet", "rebound", "recorder", "unit")
+    __slots__ = ("alive", "concrete", "depth", "dotted", "env", "jumps", "kernel", "quiet", "rebound", "recorder", "unit")
 
     def __init__(self, kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
         self.kernel = kernel
@@ -292,6 +293,7 @@ class Frame:
         self.quiet = False
         self.rebound: set[str] = set()
         self.dotted: set[str] = set()
+        self.concrete: dict[str, ValueSet] = {}
 
     @property
     def order(self) -> int:
@@ -305,7 +307,23 @@ class Frame:
     def write(self, key: CellKey, values: ValueSet) -> None:
         """Joins values into a cell; nothing happens in the resolution pass, whose cells are frozen."""
         if self.recorder is None and values:
-            self.kernel.heap.write(key, self.kernel.settle(values))
+            self.kernel.heap.write(key, self.kernel.settle(self.expand(values)))
+
+    def expand(self, values: ValueSet) -> ValueSet:
+        """Values with each `Given` replaced by what callers have passed."""
+        for value in values:
+            if isinstance(value, Given):
+                break
+        else:
+            return values
+        found: set[Value] = set()
+        for value in values:
+            if isinstance(value, Given):
+                passed = value.kept if value.kept is not None else self.concrete.get(value.parameter, NOTHING)
+                found |= passed if value.symbol == self.unit.id else NOTHING
+            else:
+                found.add(value)
+        return frozenset(found)
 
     def site_key(self, at: int) -> str:
         """The allocation site of a node of this unit."""

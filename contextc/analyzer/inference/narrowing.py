@@ -15,6 +15,7 @@ from contextc.model.value import (
     ClassObject,
     External,
     FunctionValue,
+    Given,
     Grip,
     Instance,
     Literal,
@@ -101,12 +102,17 @@ def _apply(frame: Frame, expr: ir.Expr, keep: object) -> None:
         return
     quiet, frame.quiet = frame.quiet, True
     try:
-        values = frame.env[path] if path in frame.env else evaluate(frame, expr)
+        carried = frame.env[path] if path in frame.env else evaluate(frame, expr)
     finally:
         frame.quiet = quiet
     assert callable(keep)
+    values = frame.expand(carried)
     narrowed: ValueSet = keep(values)
     if narrowed != values:
+        if len(carried) == 1 and narrowed:
+            for value in carried:
+                if isinstance(value, Given):
+                    narrowed = frozenset({frame.kernel.make.given(value.symbol, value.parameter, narrowed)})
         frame.dotted.add(path.partition(".")[0])
         frame.env[path] = narrowed
 

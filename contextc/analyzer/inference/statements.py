@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from contextc.analyzer.inference.decorators import define
-from contextc.analyzer.inference.expressions import evaluate
+from contextc.analyzer.inference.expressions import evaluate, evaluate_symbolic
 from contextc.analyzer.inference.flow import evaluate_match, evaluate_try
 from contextc.analyzer.inference.implicit_calls import binary, enter, iterate, iterate_async, test_truth
 from contextc.analyzer.inference.kernel import Frame
@@ -50,9 +50,12 @@ def _never_returns(call: ir.Call) -> bool:
 
 
 def _assign(frame: Frame, statement: ir.Assign) -> None:
-    values = evaluate(frame, statement.value)
+    values = evaluate_symbolic(frame, statement.value)
     for target in statement.targets:
-        bind_target(frame, target, values)
+        if isinstance(target, ir.Name):
+            bind_name(frame, target.id, values)
+        else:
+            bind_target(frame, target, frame.expand(values))
 
 
 def _annotated(frame: Frame, statement: ir.AnnotatedAssign) -> None:
@@ -106,26 +109,12 @@ def _alias(frame: Frame, statement: ir.TypeAlias) -> None:
 
 
 def _return(frame: Frame, statement: ir.Return) -> None:
-    values = evaluate(frame, statement.value) if statement.value is not None else frame.kernel.none
+    values = evaluate_symbolic(frame, statement.value) if statement.value is not None else frame.kernel.none
     if frame.recorder is None and values:
-        through = _passed_through(frame, statement.value)
-        if through is not None:
-            frame.write(("through", frame.unit.id, through), values)
-        else:
-            frame.kernel.heap.write(("return", frame.unit.id), values)
+        if frame.unit.facts.is_generator:
+            values = frame.expand(values)
+        frame.kernel.heap.write(("return", frame.unit.id), values)
     frame.alive = False
-
-
-def _passed_through(frame: Frame, value: ir.Expr | None) -> str | None:
-    """The parameter that a `return` hands back as it came: each caller then gets its own argument back, not what
-    every other caller passed."""
-    if not isinstance(value, ir.Name) or value.id in frame.rebound or frame.unit.facts.is_generator:
-        return None
-    receiver = frame.kernel.first_parameter(frame.unit)
-    for parameter in frame.unit.facts.parameters:
-        if parameter.name == value.id and parameter.kind not in ("star", "doublestar") and value.id != receiver:
-            return value.id if parameter.annotation is None else None
-    return None
 
 
 def _raise(frame: Frame, statement: ir.Raise) -> None:
