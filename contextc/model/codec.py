@@ -1,6 +1,8 @@
 """ModuleFacts as JSON text and back: plain data for the store and for worker processes, never pickle.
 
-A NamedTuple becomes `[tag, field, …]`, a plain tuple `[0, item, …]`; strings, numbers, booleans and None stay.
+A NamedTuple becomes `[tag, field, …]`, a plain tuple `[0, item, …]`; strings, numbers, booleans and None stay. A chain
+(`a.b().c()`, `a + b + c`, `elif … elif …`) nests as deep as it is long, so it is written flat, innermost node first:
+`[-1, a, [tag, at, 0, "b"], …]`, each link with 0 in the place of the node before it.
 The tags are part of the store's format: `FORMAT` changes whenever a node's shape does.
 """
 
@@ -25,7 +27,12 @@ _NODES: tuple[type[Any], ...] = (
     ir.TypeParameter,
 )  # fmt: skip
 _TAGS: dict[type[Any], int] = {cls: number for number, cls in enumerate(_NODES, 1)}
-FORMAT = 1
+FORMAT = 2
+
+# Where a node holds the next one of a chain; `If` holds it as the only statement of its `orelse`.
+_LINKS: dict[type[Any], int] = {
+    ir.Attribute: 1, ir.Call: 1, ir.Subscript: 1, ir.BinaryOp: 2, ir.Conditional: 3, ir.If: 3,
+}  # fmt: skip
 
 __all__ = ["FORMAT", "decode_facts", "encode_facts"]
 
@@ -34,18 +41,54 @@ def _encode(item: Any) -> Any:
     kind = type(item)
     tag = _TAGS.get(kind)
     if tag is not None:
+        if kind in _LINKS and _next(item) is not None:
+            return _encode_chain(item)
         return [tag, *map(_encode, item)]
     if kind is tuple:
         return [0, *map(_encode, item)]
     return item.value if kind is SymbolKind else item
 
 
+def _next(node: Any) -> Any:
+    """The next node of the chain that `node` is in; None where it ends."""
+    held = node[_LINKS[type(node)]]
+    if type(node) is ir.If:
+        held = held[0] if len(held) == 1 else None
+    return held if type(held) in _LINKS else None
+
+
+def _encode_chain(node: Any) -> list[Any]:
+    links = []
+    while (inner := _next(node)) is not None:
+        slot = _LINKS[type(node)]
+        fields = [(0 if index == slot else _encode(field)) for index, field in enumerate(node)]
+        links.append([_TAGS[type(node)], *fields])
+        node = inner
+    return [-1, _encode(node), *reversed(links)]
+
+
 def _decode(item: Any) -> Any:
     if type(item) is not list:
         return item
     tag = item[0]
-    fields = [(_decode(x) if type(x) is list else x) for x in item[1:]]
+    if tag < 0:
+        return _decode_chain(item)
+    fields = []  # a comprehension would take a second level of recursion
+    for field in item[1:]:
+        fields.append(_decode(field) if type(field) is list else field)  # noqa: PERF401
     return _NODES[tag - 1](*fields) if tag else tuple(fields)
+
+
+def _decode_chain(item: list[Any]) -> Any:
+    node = _decode(item[1])
+    for link in item[2:]:
+        kind = _NODES[link[0] - 1]
+        fields = []
+        for field in link[1:]:
+            fields.append(_decode(field) if type(field) is list else field)  # noqa: PERF401
+        fields[_LINKS[kind]] = (node,) if kind is ir.If else node
+        node = kind(*fields)
+    return node
 
 
 def encode_facts(facts: ModuleFacts) -> str:

@@ -61,17 +61,19 @@ class SymbolFacts(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A place that could not be read as Python: line (from 1) and one sentence."""
+    """A place that could not be read: line (from 1) and one sentence. `deep`: it is Python, but nested too deep."""
 
     line: int
     message: str
+    deep: bool = False
 
 
 class ModuleFacts(NamedTuple):
     """One file. `symbols[0]` is the module; children follow their parents in source order.
 
     Partial facts come from a file that does not parse: definitions, signatures as far as they could be read, and
-    imports; bodies may be empty. `damage` then says where.
+    imports; bodies may be empty. `damage` then says where. They also come from one with expressions nested too deep:
+    each is an `Unread` node and a `deep` line of `damage`, everything else is there.
     """
 
     symbols: tuple[SymbolFacts, ...]

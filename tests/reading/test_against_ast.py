@@ -13,7 +13,7 @@ from contextc.model.facts import ModuleFacts
 from tests.reading.ast_reference import reference
 from tests.reading.tables import tables
 
-SAMPLE = 130
+SAMPLE = 90
 LARGEST = 60_000  # bytes
 
 # bug: `(x): int = 1`, an annotated target in parentheses, is not read by libcst 1.9

@@ -44,7 +44,11 @@ def test_results_are_those_of_the_reader_whatever_the_workers(monkeypatch: pytes
     assert isinstance(broken, Reading)
     assert broken.decode().partial
     assert isinstance(empty, Reading)
-    assert [getattr(one[key], "reason", None) for key in ("deep", "large")] == ["too-deep", "too-large"]
+    deep, large = one["deep"], one["large"]
+    assert isinstance(deep, Reading)
+    assert deep.decode().damage[0].deep
+    assert isinstance(large, Failure)
+    assert large.reason is SkipReason.TOO_LARGE
 
 
 def test_no_jobs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

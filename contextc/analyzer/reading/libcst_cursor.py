@@ -18,7 +18,7 @@ from typing import Any
 import libcst as cst
 
 from contextc.analyzer.reading.builder import Builder, Scope
-from contextc.analyzer.reading.limits import MAX_LEVELS, TooDeep
+from contextc.analyzer.reading.limits import MAX_LEVELS, MAX_LINKS, TooDeep
 from contextc.model import ir
 
 Read = Callable[["Walk", Any, int], Any]  # (walk, node, start of the node) -> IR
@@ -42,10 +42,10 @@ class Walk:
     """The cursor, the scope being read, and the reading function for each kind of node.
 
     `pos` is in code points, after the last token taken. `spans` is always `builder.scope.spans`. `levels` bounds how
-    deep the facts nest, which in turn bounds this walk's own recursion.
+    deep the facts nest, `links` how long a chain is, and both this walk's own recursion.
     """
 
-    __slots__ = ("builder", "expressions", "levels", "patterns", "pos", "source", "spans", "statements")
+    __slots__ = ("builder", "expressions", "levels", "links", "patterns", "pos", "source", "spans", "statements")
 
     def __init__(
         self,
@@ -59,6 +59,7 @@ class Walk:
         self.builder = Builder()
         self.spans = self.builder.scope.spans
         self.levels = 0
+        self.links = 0
         self.expressions = expressions
         self.statements = statements
         self.patterns = patterns
@@ -113,6 +114,15 @@ class Walk:
         result: ir.Expr = self._read(self.expressions, node)
         return result
 
+    def link(self, node: cst.BaseExpression) -> ir.Expr:
+        """Reads the next expression of a chain, by whose length the facts don't nest."""
+        self.enter_link()
+        self.levels -= 1
+        result: ir.Expr = self._read(self.expressions, node)
+        self.levels += 1
+        self.links -= 1
+        return result
+
     def optional(self, node: cst.BaseExpression | None) -> ir.Expr | None:
         """Reads an expression that may be absent."""
         return None if node is None else self.expression(node)
@@ -145,8 +155,16 @@ class Walk:
         """Counts levels of nested facts; the caller takes them off again. Raises TooDeep past the limit."""
         self.levels += count
         if self.levels > MAX_LEVELS:
-            line = len(re.findall("\r\n|\r|\n", self.source[: self.pos])) + 1
-            raise TooDeep(line, f"nested more than {MAX_LEVELS} levels deep")
+            raise self._too_deep(f"nested more than {MAX_LEVELS} levels deep")
+
+    def enter_link(self) -> None:
+        """Counts a link of the chains being read; the caller takes it off again. Raises TooDeep past the limit."""
+        self.links += 1
+        if self.links > MAX_LINKS:
+            raise self._too_deep(f"a chain of more than {MAX_LINKS:,} parts")
+
+    def _too_deep(self, message: str) -> TooDeep:
+        return TooDeep(len(re.findall("\r\n|\r|\n", self.source[: self.pos])) + 1, message)
 
     def element(self, node: cst.BaseElement) -> ir.Expr:
         """Reads an element of a display or tuple, without the comma after it."""

@@ -73,7 +73,7 @@ def read_ellipsis(w: Walk, node: cst.Ellipsis, start: int) -> ir.Constant:
 
 def read_attribute(w: Walk, node: cst.Attribute, start: int) -> ir.Attribute:
     slot = w.open(start)
-    value = w.expression(node.value)
+    value = w.link(node.value)
     w.take(".")
     attr = node.attr.value
     w.take(attr)
@@ -84,7 +84,7 @@ def read_attribute(w: Walk, node: cst.Attribute, start: int) -> ir.Attribute:
 def read_call(w: Walk, node: cst.Call, start: int) -> ir.Call:
     slot = w.open(start)
     w.builder.scope.calls += 1
-    func = w.expression(node.func)
+    func = w.link(node.func)
     paren = w.take("(")
     args = read_arguments(w, node.args)
     w.take(")")
@@ -118,7 +118,7 @@ def read_arguments(w: Walk, nodes: Sequence[cst.Arg]) -> tuple[ir.Argument, ...]
 
 def read_subscript(w: Walk, node: cst.Subscript, start: int) -> ir.Subscript:
     slot = w.open(start)
-    value = w.expression(node.value)
+    value = w.link(node.value)
     w.take("[")
     key = _read_key(w, node.slice)
     w.take("]")
@@ -287,7 +287,7 @@ def read_unary(w: Walk, node: cst.UnaryOperation, start: int) -> ir.UnaryOp:
 def read_binary(w: Walk, node: cst.BinaryOperation, start: int) -> ir.BinaryOp:
     slot = w.open(start)
     op = _BINARY[type(node.operator)]
-    left = w.expression(node.left)
+    left = w.link(node.left)
     w.take(op)
     right = w.expression(node.right)
     w.spans[slot + 1] = w.pos
@@ -338,7 +338,7 @@ def read_conditional(w: Walk, node: cst.IfExp, start: int) -> ir.Conditional:
     w.take("if")
     test = w.expression(node.test)
     w.take("else")
-    orelse = w.expression(node.orelse)
+    orelse = w.link(node.orelse)
     w.spans[slot + 1] = w.pos
     return ir.Conditional(slot >> 1, test, body, orelse)
 

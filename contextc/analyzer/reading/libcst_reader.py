@@ -35,16 +35,21 @@ _MESSAGE = 100  # characters: the list of what the parser expected can be long
 _CONFIG = cst.PartialParserConfig(encoding="utf-8")
 
 
-def read_with_libcst(text: bytes) -> ModuleFacts:
-    """Facts of a file that parses. Raises TooDeep past the limits, DoesNotParse for what libcst does not read or where
-    its tree can't be laid over the text."""
+def parse_text(text: bytes) -> cst.Module:
+    """The syntax tree. Raises TooDeep or TooLarge past the limits, DoesNotParse for what libcst does not read."""
     check_nesting(text)
     try:
-        module = cst.parse_module(text, _CONFIG)
+        return cst.parse_module(text, _CONFIG)
     except cst.ParserSyntaxError as error:
         raise _fault(error.message) from None
     except cst.CSTValidationError as error:
         raise DoesNotParse(0, str(error).partition("\n")[0]) from None
+
+
+def read_with_libcst(text: bytes) -> ModuleFacts:
+    """Facts of a file that parses. Raises as `parse_text`, TooDeep also where the facts would nest too deep, and
+    DoesNotParse where libcst's tree can't be laid over the text."""
+    module = parse_text(text)
     source = text.decode("utf-8")
     walk = Walk(source, _EXPRESSIONS, _STATEMENTS, libcst_patterns.READERS)
     scope = walk.builder.scope

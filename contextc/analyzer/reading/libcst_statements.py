@@ -288,17 +288,23 @@ def _take_dotted(w: Walk, node: cst.BaseExpression) -> str:
 
 
 def read_if(w: Walk, node: cst.If, start: int) -> ir.If:
-    slot = w.open(start)
-    w.take("elif" if w.source.startswith("elif", start) else "if")
-    test = w.expression(node.test)
-    body = _read_block_after_colon(w, node.body)
-    orelse: tuple[ir.Stmt, ...] = ()
-    if type(node.orelse) is cst.If:
-        w.enter_level(2)
-        orelse = (read_if(w, node.orelse, w.skip()),)
-        w.levels -= 2
-    else:
-        orelse = _read_else(w, node.orelse)
+    """Each `elif` is the only statement of the `orelse` before it; all of them end together."""
+    parts = []
+    clause: Any = node
+    while type(clause) is cst.If:
+        slot = w.open(start)
+        w.take("elif" if w.source.startswith("elif", start) else "if")
+        test = w.expression(clause.test)
+        parts.append((slot, test, _read_block_after_colon(w, clause.body)))
+        w.enter_link()
+        clause = clause.orelse
+        start = w.pos if clause is None else w.skip()
+    w.links -= len(parts)
+    orelse = _read_else(w, clause)
+    for slot, test, body in reversed(parts[1:]):
+        w.spans[slot + 1] = w.pos
+        orelse = (ir.If(slot >> 1, test, body, orelse),)
+    slot, test, body = parts[0]
     w.spans[slot + 1] = w.pos
     return ir.If(slot >> 1, test, body, orelse)
 

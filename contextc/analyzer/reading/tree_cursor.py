@@ -1,4 +1,4 @@
-"""The walk over a tree-sitter tree of a text that does not parse. Knows where the tree is broken, and goes on.
+"""The walk over a tree-sitter tree, of a text that need not parse. Knows where the tree is broken, and goes on.
 
 In: nodes, visited in source order. Out: IR nodes; `Unread` for what is broken or not expressed. In `x = f(1)` followed
 by `def g(:`, the call is read as if nothing were wrong.
@@ -10,28 +10,37 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contextc.analyzer.reading.builder import Builder, Scope, normalize
-from contextc.analyzer.reading.limits import MAX_LEVELS
+from contextc.analyzer.reading.limits import MAX_LEVELS, MAX_LINKS, TOO_DEEP
 from contextc.model import ir
 
 Node = Any  # a tree_sitter.Node
 Read = Callable[["Walk", Node], Any]
 
 _CHAINS = frozenset({"attribute", "call", "subscript"})
+_PARENTHESES = "parenthesized_expression"
+# Levels of nested facts that one in another takes: a call, its list of arguments, an argument; a statement, its block.
+_EXPRESSION = 3
+_BLOCK = 2
 _NOISE = frozenset({"comment", "line_continuation"})
 
 
 class Walk:
-    """The text, the scope being read, the reading function for each type of node. `base` is added to the places of
-    nodes: a tree may be that of a part of the text. `star` is set while a chain is read that the grammar hangs on a
-    starred name: where the star is, and where what follows it starts."""
+    """The text, the scope being read, the reading function for each type of node.
 
-    __slots__ = ("base", "builder", "expressions", "levels", "star", "statements", "text")
+    `base` is added to the places of nodes: a tree may be that of a part of the text. `levels` bounds how deep the facts
+    nest, `links` how long a chain is, and both this walk's own recursion; `deep` has the places where it stopped for
+    that. `star` is set while a chain is read that the grammar hangs on a starred name: where the star is, and where
+    what follows it starts."""
+
+    __slots__ = ("base", "builder", "deep", "expressions", "levels", "links", "star", "statements", "text")
 
     def __init__(self, text: bytes, expressions: Mapping[str, Read], statements: Mapping[str, Read]) -> None:
         self.text = text
         self.base = 0
         self.builder = Builder()
         self.levels = 0
+        self.links = 0
+        self.deep: list[int] = []
         self.star: tuple[int, int] | None = None
         self.expressions = expressions
         self.statements = statements
@@ -72,16 +81,46 @@ class Walk:
 
     def expression(self, node: Node) -> ir.Expr:
         """Reads an expression; `Unread` for what is broken, unknown or too deep."""
+        if not self.enter_level(node):
+            return ir.Unread(self.open(node), TOO_DEEP)
+        result = self._read(node)
+        self.leave_level()
+        return result
+
+    def enter_level(self, node: Node, count: int = _EXPRESSION) -> bool:
+        """Counts the levels that reading `node` adds to the facts; False, and nothing counted, past the limit. Undo
+        with `leave_level`."""
+        if self.levels + count > MAX_LEVELS:
+            self.deep.append(self.start(node))
+            return False
+        self.levels += count
+        return True
+
+    def leave_level(self, count: int = _EXPRESSION) -> None:
+        """Takes off what `enter_level` counted."""
+        self.levels -= count
+
+    def link(self, node: Node) -> ir.Expr:
+        """Reads the next expression of a chain, by whose length the facts don't nest."""
+        if self.links >= MAX_LINKS:
+            self.deep.append(self.start(node))
+            return ir.Unread(self.open(node), TOO_DEEP)
+        self.links += 1
+        result = self._read(node)
+        self.links -= 1
+        return result
+
+    def _read(self, node: Node) -> ir.Expr:
+        while node.type == _PARENTHESES and len(parts := children(node)) == 1:
+            node = parts[0]
         read = self.expressions.get(node.type)
-        if read is None or node.is_missing or self.levels >= MAX_LEVELS:
+        if read is None or node.is_missing:
             return ir.Unread(self.open(node), node.type)
-        self.levels += 2
         result: ir.Expr
         if self.text.startswith(b"*", self.base + node.start_byte) and node.type in _CHAINS:
             result = self._starred(node, read)
         else:
             result = read(self, node)
-        self.levels -= 2
         return result
 
     def _starred(self, node: Node, read: Read) -> ir.Expr:
@@ -109,7 +148,15 @@ class Walk:
     def required(self, node: Node, name: str) -> ir.Expr:
         """Reads the expression in a field; `Unread` if it is not there."""
         child = node.child_by_field_name(name)
-        return ir.Unread(self.open(node), f"missing {name}") if child is None else self.expression(child)
+        return self._missing(node, name) if child is None else self.expression(child)
+
+    def required_link(self, node: Node, name: str) -> ir.Expr:
+        """As `required`, for the field that holds the next expression of a chain."""
+        child = node.child_by_field_name(name)
+        return self._missing(node, name) if child is None else self.link(child)
+
+    def _missing(self, node: Node, name: str) -> ir.Unread:
+        return ir.Unread(self.open(node), f"missing {name}")
 
     def expressions_of(self, nodes: Iterable[Node]) -> tuple[ir.Expr, ...]:
         """Reads each as an expression."""
@@ -118,12 +165,11 @@ class Walk:
     def block(self, node: Node | None) -> tuple[ir.Stmt, ...]:
         """Reads the statements in a block. In what is broken, the statements still recognised are read."""
         body: list[ir.Stmt] = []
-        if node is None or self.levels >= MAX_LEVELS:
+        if node is None or not self.enter_level(node, _BLOCK):
             return ()
-        self.levels += 2
         for child in children(node):
             self.statement(child, body)
-        self.levels -= 2
+        self.leave_level(_BLOCK)
         return tuple(body)
 
     def statement(self, node: Node, body: list[ir.Stmt]) -> None:

@@ -58,7 +58,7 @@ def read_number(w: Walk, node: Node) -> ir.Constant:
 
 def read_attribute(w: Walk, node: Node) -> ir.Attribute:
     at = w.open(node)
-    value = w.required(node, "object")
+    value = w.required_link(node, "object")
     attr = node.child_by_field_name("attribute")
     return ir.Attribute(at, value, "" if attr is None else w.name(attr))
 
@@ -70,7 +70,7 @@ def read_call(w: Walk, node: Node) -> ir.Expr:
         return ir.Unread(w.open(node), "call")
     at = w.open(node)
     w.builder.scope.calls += 1
-    return ir.Call(at, w.expression(function), read_arguments(w, arguments))
+    return ir.Call(at, w.link(function), read_arguments(w, arguments))
 
 
 def read_arguments(w: Walk, node: Node) -> tuple[ir.Argument, ...]:
@@ -93,7 +93,7 @@ def read_arguments(w: Walk, node: Node) -> tuple[ir.Argument, ...]:
 
 def read_subscript(w: Walk, node: Node) -> ir.Subscript:
     at = w.open(node)
-    value = w.required(node, "value")
+    value = w.required_link(node, "value")
     keys = node.children_by_field_name("subscript")
     if not keys:
         return ir.Subscript(at, value, ir.Unread(w.open(node), "subscript"))
@@ -199,7 +199,7 @@ def _read_right(w: Walk, node: Node) -> ir.Expr:
 
 def read_operator(w: Walk, node: Node) -> ir.BinaryOp:
     at = w.open(node)
-    left = w.required(node, "left")
+    left = w.required_link(node, "left")
     operator = node.child_by_field_name("operator")
     return ir.BinaryOp(at, "" if operator is None else w.word(operator), left, w.required(node, "right"))
 
@@ -235,10 +235,11 @@ def read_comparison(w: Walk, node: Node) -> ir.Expr:
 
 def read_conditional(w: Walk, node: Node) -> ir.Expr:
     at = w.open(node)
-    parts = w.expressions_of(children(node))
+    parts = children(node)
     if len(parts) != 3:
         return ir.Unread(at, "conditional_expression")
-    return ir.Conditional(at, parts[1], parts[0], parts[2])
+    body, test = w.expression(parts[0]), w.expression(parts[1])
+    return ir.Conditional(at, test, body, w.link(parts[2]))
 
 
 def read_await(w: Walk, node: Node) -> ir.Await:
@@ -329,6 +330,8 @@ def _read_spec(w: Walk, node: Node) -> ir.FString:
     place = w.start(node) + 1
     slot = scope.open(place)
     parts: list[ir.Expr] = []
+    if not w.enter_level(node):
+        return ir.FString(slot >> 1, ())
     for child in [*(child for child in children(node) if child.type == "format_expression"), None]:
         stop = w.end(node) if child is None else w.start(child)
         if stop > place:
@@ -340,6 +343,7 @@ def _read_spec(w: Walk, node: Node) -> ir.FString:
         if child is not None:
             parts.extend(_read_field(w, child))
             place = w.end(child)
+    w.leave_level()
     scope.close(slot, w.end(node))
     return ir.FString(slot >> 1, tuple(parts))
 
@@ -360,7 +364,7 @@ def read_union(w: Walk, node: Node) -> ir.Expr:
     if len(parts) != 2:
         return ir.Unread(w.open(node), node.type)
     at = w.open(node)
-    left = w.expression(parts[0])
+    left = w.link(parts[0])
     return ir.BinaryOp(at, "|", left, w.expression(parts[1]))
 
 

@@ -1,4 +1,5 @@
 """Reads files that don't parse: their definitions, imports, and the bodies that are whole. Half-typed code is normal.
+Files with expressions too deep for libcst are read here too.
 
 In: the normalised UTF-8 text. Out: partial `ModuleFacts` with the damage. From `def f(:` and, on the next line,
 `def g(): h()` come `f`, `g` with its call, and damage on line 1.
@@ -16,13 +17,14 @@ from collections.abc import Iterator
 import tree_sitter
 import tree_sitter_python
 
+from contextc.analyzer.reading.limits import TOO_DEEP
 from contextc.analyzer.reading.tree_cursor import Node, Walk, children
 from contextc.analyzer.reading.tree_expressions import READERS
 from contextc.analyzer.reading.tree_statements import EXPRESSIONS, STATEMENTS, defined_names
 from contextc.model.facts import Damage, ModuleFacts
 from contextc.model.span import LineIndex
 
-MAX_DAMAGE = 20  # places reported
+MAX_DAMAGE = 100  # lines reported
 MAX_PARSED = 2_000_000  # bytes: each restart parses the rest again; past this the rest is cut at every definition
 
 _LOOKAHEAD = 80  # bytes past a broken node: enough to recognise a definition whose keyword it ends in
@@ -35,7 +37,8 @@ Piece = tuple[int, list[Node]]  # where its tree's text starts, top-level nodes 
 
 
 def read_with_tree_sitter(text: bytes) -> ModuleFacts:
-    """Partial facts. Never raises: what nests too deep is `Unread`."""
+    """Facts, partial where there is damage; whether the text is Python is not for tree-sitter to say. What nests too
+    deep is `Unread`."""
     walk = Walk(text, _EXPRESSIONS, STATEMENTS)
     pieces = list(_pieces(text))
     scope = walk.builder.scope
@@ -54,26 +57,33 @@ def read_with_tree_sitter(text: bytes) -> ModuleFacts:
     scope.body = tuple(body)  # type: ignore[arg-type]
     scope.end = len(text)
     scope.take_docstring()
-    return ModuleFacts(walk.builder.finish(None), True, _damage(text, pieces), "tree-sitter")
+    damage = _damage(text, pieces, walk.deep)
+    return ModuleFacts(walk.builder.finish(None), bool(damage), damage, "tree-sitter")
 
 
 def _pieces(text: bytes) -> Iterator[Piece]:
     """The top-level nodes in order, parsed anew after each broken stretch that swallowed a definition."""
     start = parsed = 0
     while True:
-        nodes = _parse(text[start:])
+        root = parse_tree(text[start:])
+        nodes = children(root)
         parsed += len(text) - start
-        cut = _first_swallowed(text, start, nodes)
-        if cut is None:
+        shattered = _first_shattered(root)
+        cut = _first_swallowed(text, start, nodes) if shattered is None else None
+        if parsed > MAX_PARSED and (cut or shattered):
+            break
+        if shattered is not None:
+            yield start, [node for node in nodes if node.end_byte <= shattered]
+            start += shattered
+        elif cut is not None:
+            index, end = cut
+            yield start, nodes[:index]
+            broken = start + nodes[index].start_byte
+            yield broken, _parse(text[broken:end])
+            start = end
+        else:
             yield start, nodes
             return
-        if parsed > MAX_PARSED:
-            break
-        index, end = cut
-        yield start, nodes[:index]
-        broken = start + nodes[index].start_byte
-        yield broken, _parse(text[broken:end])
-        start = end
     for first, last in itertools.pairwise(_cuts(text, start)):
         yield first, _parse(text[first:last])
 
@@ -92,8 +102,22 @@ def _cuts(text: bytes, start: int) -> list[int]:
     return [*cuts, len(text)]
 
 
+def parse_tree(text: bytes) -> Node:
+    """The root of a text's tree."""
+    return _PARSER.parse(text).root_node
+
+
 def _parse(text: bytes) -> list[Node]:
-    return children(_PARSER.parse(text).root_node)
+    return children(parse_tree(text))
+
+
+def _first_shattered(root: Node) -> int | None:
+    """Where the first definition starts of which only loose words are left, as when the parser gives up on a text."""
+    if root.type == "ERROR":
+        for child in root.children[1:]:
+            if child.type in ("def", "class") and child.start_point.column == 0:
+                return int(child.start_byte)
+    return None
 
 
 def _first_swallowed(text: bytes, base: int, nodes: list[Node]) -> tuple[int, int] | None:
@@ -131,8 +155,8 @@ def _in_string(node: Node, offset: int) -> bool:
     return False
 
 
-def _damage(text: bytes, pieces: list[Piece]) -> tuple[Damage, ...]:
-    """The places that are no Python, one for each line, the first twenty."""
+def _damage(text: bytes, pieces: list[Piece], deep: list[int]) -> tuple[Damage, ...]:
+    """The places that are no Python, and those nested too deep: one for each line, the first hundred."""
     index = LineIndex(text)
     found: dict[int, str] = {}
     for base, nodes in pieces:
@@ -147,4 +171,7 @@ def _damage(text: bytes, pieces: list[Piece]) -> tuple[Damage, ...]:
                 found.setdefault(line, "unexpected `" + " ".join(words)[:40] + "`")
             else:
                 pending.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
-    return tuple([Damage(line, message) for line, message in sorted(found.items())[:MAX_DAMAGE]])
+    damage = [Damage(line, message) for line, message in sorted(found.items())]
+    lines = sorted({index.position(place).line for place in deep} - set(found))
+    damage += [Damage(line, TOO_DEEP, True) for line in lines]
+    return tuple(sorted(damage)[:MAX_DAMAGE])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextc.analyzer.reading.builder import LAMBDA_NAME, Scope, end_variables
+from contextc.analyzer.reading.limits import MAX_LINKS
 from contextc.analyzer.reading.tree_cursor import Node, Read, Walk, children
 from contextc.analyzer.reading.tree_expressions import read_arguments, read_inner, read_items
 from contextc.model import ir
@@ -319,27 +320,24 @@ def _read_aliases(w: Walk, node: Node) -> tuple[ir.ImportedName, ...]:
 
 
 def read_if(w: Walk, node: Node) -> ir.If:
-    at = w.open(node)
-    test = w.required(node, "condition")
-    body = w.block(node.child_by_field_name("consequence"))
-    return ir.If(at, test, body, _read_alternatives(w, node.children_by_field_name("alternative")))
-
-
-def _read_alternatives(w: Walk, clauses: list[Node]) -> tuple[ir.Stmt, ...]:
     """`elif` and `else` clauses stand side by side in the tree, and one inside the other in the IR."""
-    if not clauses:
-        return ()
-    clause = clauses[0]
-    if clause.type == "else_clause":
-        return w.block(clause.child_by_field_name("body"))
-    w.levels += 2
-    at = w.builder.scope.open(w.start(clause)) >> 1
-    w.builder.scope.close(2 * at, w.end(clauses[-1]))
-    test = w.required(clause, "condition")
-    body = w.block(clause.child_by_field_name("consequence"))
-    orelse = _read_alternatives(w, clauses[1:])
-    w.levels -= 2
-    return (ir.If(at, test, body, orelse),)
+    parts = []
+    orelse: tuple[ir.Stmt, ...] = ()
+    clauses = [node, *node.children_by_field_name("alternative")]
+    for number, clause in enumerate(clauses):
+        if clause.type == "else_clause":
+            orelse = w.block(clause.child_by_field_name("body"))
+            break
+        if number > MAX_LINKS:
+            w.deep.append(w.start(clause))
+            break
+        at = w.open_between(clause, clauses[-1]) if number else w.open(node)
+        test = w.required(clause, "condition")
+        parts.append((at, test, w.block(clause.child_by_field_name("consequence"))))
+    for at, test, body in reversed(parts[1:]):
+        orelse = (ir.If(at, test, body, orelse),)
+    at, test, body = parts[0]
+    return ir.If(at, test, body, orelse)
 
 
 def _read_else(w: Walk, node: Node) -> tuple[ir.Stmt, ...]:
