@@ -46,7 +46,7 @@ def test_each_library_is_imported_behind_its_fence(library: str) -> None:
 
 def test_no_other_library_is_imported() -> None:
     """Every import is of ours, of the standard library, or of a fenced library."""
-    known = {"contextc", "tomli", *FENCES, *sys.stdlib_module_names}
+    known = {"contextc", "tomli", "tomllib", *FENCES, *sys.stdlib_module_names}
     for path in (REPOSITORY / "contextc").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
