@@ -155,7 +155,7 @@ class Possible:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intrinsic:
-    """A bound operation that inference models itself, such as `property.setter` on a property. `owner` is its object."""
+    """A bound operation that inference models itself, such as `property.setter`. `owner` is its object."""
 
     name: str
     owner: Value | None

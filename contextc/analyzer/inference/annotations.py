@@ -290,7 +290,7 @@ class Annotations:
                 inner = self.view(parent, base) if self.classes.is_known(parent) else None
                 if inner is not None:
                     given = tuple(self.read(a, scope, info.definition) for a in args)
-                    mapping = dict(zip(self.type_parameters(parent), given))
+                    mapping = dict(zip(self.type_parameters(parent), given, strict=False))
                     found = tuple(substitute(self, i, mapping, keep=False) for i in inner)
                     break
         self._views[key] = found

@@ -75,9 +75,9 @@ def static_truth(program: Program, module: ModuleInfo, test: ir.Expr) -> bool | 
         return None if None in parts else not decisive
     if isinstance(test, ir.Compare) and len(test.ops) == 1:
         return _compare_static(program, module, test.left, test.ops[0], test.comparators[0])
-    if isinstance(test, ir.Call) and isinstance(test.func, ir.Attribute) and test.func.attr == "startswith" and test.args:
+    if isinstance(test, ir.Call) and _dotted(test.func) == "sys.platform.startswith" and test.args:
         argument = test.args[0].value
-        if _dotted(test.func.value) == "sys.platform" and not module.in_repository and isinstance(argument, ir.Constant):
+        if not module.in_repository and isinstance(argument, ir.Constant):
             return program.platform.startswith(str(argument.value))
     return None
 
@@ -105,7 +105,7 @@ def _compare_static(program: Program, module: ModuleInfo, left: ir.Expr, op: str
         if isinstance(left.key, ir.Constant) and left.key.value == 0 and isinstance(right.value, int):
             return _order((program.python[0],), op, (right.value,))
         return None
-    if _dotted(left) in ("sys.platform", "platform") and isinstance(right, ir.Constant) and isinstance(right.value, str):
+    if _dotted(left) in ("sys.platform", "platform") and isinstance(right, ir.Constant):
         if module.in_repository:
             return None
         return {"==": program.platform == right.value, "!=": program.platform != right.value}.get(op)

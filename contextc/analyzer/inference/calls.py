@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from contextc.analyzer.inference.annotations import TUPLE, substitute
 from contextc.analyzer.inference.binding import Arguments, bind_arguments, parameter_cell
-from contextc.analyzer.inference.classes import OBJECT, TYPE, declared_fields, has_decorator
+from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
 from contextc.analyzer.inference.generics import GENERATOR_SITE, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
@@ -52,7 +52,9 @@ class CallContext(NamedTuple):
     possible: bool
 
 
-def call_values(frame: Frame, callees: ValueSet, args: Arguments, at: int, outcome: Outcome | None, how: How) -> ValueSet:
+def call_values(
+    frame: Frame, callees: ValueSet, args: Arguments, at: int, outcome: Outcome | None, how: How
+) -> ValueSet:
     """Calls each value of a set; the union of their results."""
     found: set[Value] = set()
     for callee in callees:

@@ -25,10 +25,10 @@ from contextc.model.value import (
     ModuleValue,
     Possible,
     SpecialForm,
-    Text,
     Value,
     ValueSet,
 )
+
 
 def evaluate_special_call(frame: Frame, expr: ir.Call, callees: ValueSet) -> ValueSet | None:
     """Forms of `typing` that are called: `cast(T, x)` is a T."""

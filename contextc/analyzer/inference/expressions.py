@@ -478,7 +478,7 @@ def _format_parts(parts: tuple[str | None, ...]) -> tuple[str | None, ...]:
 def _compare(frame: Frame, expr: ir.Compare) -> ValueSet:
     left = evaluate(frame, expr.left)
     found: set[Value] = set()
-    for op, comparator in zip(expr.ops, expr.comparators):
+    for op, comparator in zip(expr.ops, expr.comparators, strict=False):
         right = evaluate(frame, comparator)
         found |= compare(frame, op, left, right, expr.at)
         left = right
@@ -527,4 +527,4 @@ _EVALUATORS: dict[type[Any], Callable[[Frame, Any], ValueSet]] = {
     ir.NamedExpr: _named, ir.Unread: _unread,
 }  # fmt: skip
 
-__all__ = ["evaluate_symbolic", "describe", "evaluate", "evaluate_arguments"]
+__all__ = ["describe", "evaluate", "evaluate_arguments", "evaluate_symbolic"]

@@ -5,7 +5,9 @@ In: names of `External` values, such as `requests.get().json`, and an oracle tha
 nothing is known of a value that a library gave.
 
 An external value never becomes one of the repository's: answers only tell a known library method from an unknown
-value, in the resolution pass. So they enter after the fixed point, and no order can depend on them.
+value, in the resolution pass. So they enter after the fixed point, and no order can depend on them. Since a site that
+is called known is no longer flagged, only what a library declares counts. What an oracle reads from a body may have
+missed a value (`symbol_by_name(path)` can give anything), and so may what a value is that is called itself.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Protocol
 
 from contextc.model.value import MAX_EXTERNAL
 
+_NEVER_KNOWN = frozenset({"__call__", "__call__()", "__iter__()"})  # `x.__iter__()` stands for an element of x
 _STEPS = 8  # of one round: each asks for what the answers before led to, and a name has fewer parts
 
 
@@ -35,6 +38,10 @@ class Answer(Protocol):
     @property
     def instance_of(self) -> str | None: ...
 
+    @property
+    def declared(self) -> bool:
+        """Whether a stub or an annotation says `returns` and `instance_of`."""
+
 
 class Oracle(Protocol):
     """Knows libraries."""
@@ -54,7 +61,7 @@ class ExternalNames:
 
     def learn(self, names: Iterable[str], oracle: Oracle) -> None:
         """Asks for all that it takes to say what is called by these names, in sorted batches."""
-        callees = {name for name in map(_callee_of, names) if "()." in name}  # others don't lead through a call
+        callees = {name for name in names if "()." in name and not name.endswith("()")}
         packages = {name: name.split(".")[0].removesuffix("()") for name in callees}
         known = {package for package in sorted(set(packages.values())) if oracle.can_know(package)}
         open_names = sorted(name for name in callees if packages[name] in known)
@@ -67,19 +74,17 @@ class ExternalNames:
 
     def is_known_callee(self, name: str) -> bool:
         """Whether calling the external value `name` surely runs a function or class of its library."""
-        return self._follow(f"{name}.__call__" if name.endswith("()") else name)[0] is not None
+        return self._follow(name)[0] is not None
 
     def _follow(self, name: str) -> tuple[Answer | None, str | None]:
         """What the function or class `name` is, and the dotted name that has to be asked for before that is known."""
         parts = name.split(".")
-        if len(parts) >= MAX_EXTERNAL:
-            return None, None  # it may have been cut
+        if len(parts) >= MAX_EXTERNAL or not _NEVER_KNOWN.isdisjoint(parts) or name.endswith("()"):
+            return None, None
         dotted = ""  # a name so far, or the class of which there is an instance
         on_value = False
         for number, part in enumerate(parts, 1):
             plain = part.removesuffix("()")
-            if plain == "__iter__":
-                return None, None  # stands for an element, see implicit_calls
             dotted = f"{dotted}.{plain}" if dotted else plain
             is_last = number == len(parts)
             if not (on_value or is_last or part != plain):
@@ -91,19 +96,20 @@ class ExternalNames:
                 return None, None
             if is_last:
                 return (answer if answer.kind in ("function", "class") else None), None
-            result = _result(answer) if part != plain else answer.instance_of
-            if result is None and (part != plain or answer.kind == "instance"):
+            cls = _class_of(answer, part != plain)
+            if cls is None and (part != plain or answer.kind == "instance"):
                 return None, None
-            on_value = result is not None
-            dotted = result or answer.full_name
+            on_value = cls is not None
+            dotted = cls or answer.full_name
         return None, None
 
 
-def _result(answer: Answer) -> str | None:
-    """The class of which a call of the name gives an instance."""
-    return answer.full_name if answer.kind == "class" else answer.returns if answer.kind == "function" else None
-
-
-def _callee_of(name: str) -> str:
-    """What was called to give the value of that name; the name itself where nothing was, since it may be called."""
-    return name.removesuffix("()")
+def _class_of(answer: Answer, called: bool) -> str | None:
+    """The class of which the name's value, or what calling it gives, is an instance."""
+    if called and answer.kind == "class":
+        return answer.full_name
+    if not answer.declared:
+        return None
+    if called:
+        return answer.returns if answer.kind == "function" else None
+    return answer.instance_of if answer.kind == "instance" else None

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from contextc.analyzer.inference.binding import parameter_cell, star_value
-from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.external_names import Oracle
+from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.oracle import answer_external_names, answer_open_parameters
 from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition, Program
 from contextc.analyzer.inference.recorder import Recorder
@@ -158,22 +158,22 @@ def find_stored_attributes(program: Program) -> dict[str, frozenset[str]]:
             names = found.setdefault(owner.id, set())
             for node in iter_nodes(*definition.facts.body):
                 for target in _targets(node):
-                    if isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
-                        if target.value.id == receiver:
-                            names.add(target.attr)
+                    if isinstance(target, ir.Attribute) and _is_name(target.value, receiver):
+                        names.add(target.attr)
     return {cls: frozenset(names) for cls, names in found.items()}
+
+
+def _is_name(expr: ir.Expr, name: str) -> bool:
+    return isinstance(expr, ir.Name) and expr.id == name
 
 
 def _targets(node: object) -> list[ir.Expr]:
     """Assignment targets of a statement, tuples opened."""
+    roots: list[ir.Expr] = []
     if isinstance(node, ir.Assign):
-        roots = list(node.targets)
-    elif isinstance(node, (ir.AnnotatedAssign, ir.AugmentedAssign, ir.For)):
-        roots = [node.target]
-    elif isinstance(node, ir.WithItem) and node.target is not None:
-        roots = [node.target]
-    else:
-        return []
+        roots.extend(node.targets)
+    elif isinstance(node, (ir.AnnotatedAssign, ir.AugmentedAssign, ir.For, ir.WithItem)) and node.target is not None:
+        roots.append(node.target)
     found: list[ir.Expr] = []
     while roots:
         target = roots.pop()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.expressions import evaluate
 from contextc.analyzer.inference.generics import tuple_items
 from contextc.analyzer.inference.implicit_calls import iterate
-from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.narrowing import join_environments, keep_instances, path_of
 from contextc.analyzer.inference.scopes import bind_name
@@ -158,7 +158,7 @@ def _bind_class(frame: Frame, pattern: ir.MatchClass, values: ValueSet) -> Value
         if index < len(names):
             inner = read_attributes(frame, matched, names[index], -1)
         bind_pattern(frame, part, inner)
-    for name, part in zip(pattern.keywords, pattern.keyword_patterns):
+    for name, part in zip(pattern.keywords, pattern.keyword_patterns, strict=False):
         bind_pattern(frame, part, read_attributes(frame, matched, name, pattern.at))
     return matched
 
@@ -200,7 +200,7 @@ def _bind_sequence(frame: Frame, pattern: ir.MatchSequence, values: ValueSet) ->
 def _bind_mapping(frame: Frame, pattern: ir.MatchMapping, values: ValueSet) -> ValueSet:
     from contextc.analyzer.inference.implicit_calls import subscript
 
-    for key, part in zip(pattern.keys, pattern.patterns):
+    for key, part in zip(pattern.keys, pattern.patterns, strict=False):
         bind_pattern(frame, part, subscript(frame, values, evaluate(frame, key), False, -1))
     if pattern.rest is not None:
         bind_name(frame, pattern.rest, frozenset(v for v in values if isinstance(v, Instance)))

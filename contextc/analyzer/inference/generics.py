@@ -57,14 +57,14 @@ def mapping_for(frame: Frame, value: Instance, base: str) -> dict[str, ValueSet]
     if not kernel.classes.is_known(value.cls):
         return {}
     own = own_arguments(frame, value)
-    mine = dict(zip(annotations.type_parameters(value.cls), own))
+    mine = dict(zip(annotations.type_parameters(value.cls), own, strict=False))
     if base == value.cls:
         return mine
     view = annotations.view(value.cls, base)
     if view is None:
         return {}
     filled = [substitute(annotations, v, mine, keep=False) for v in view]
-    return dict(zip(annotations.type_parameters(base), filled))
+    return dict(zip(annotations.type_parameters(base), filled, strict=False))
 
 
 def tuple_items(frame: Frame, value: Instance) -> list[ValueSet] | None:
@@ -154,11 +154,11 @@ def _solve_instance(
         if kernel.classes.is_subclass(value.cls, part.cls):
             items = tuple_items(frame, value) if part.cls == TUPLE else None
             if items is not None and part.site is None and len(part.args) == len(items):
-                for declared, given in zip(part.args, items):
+                for declared, given in zip(part.args, items, strict=False):
                     solve(frame, declared, given, solution, depth - 1)
                 continue
             mapping = mapping_for(frame, value, part.cls)
-            for declared, given in zip(part.args, mapping.values()):
+            for declared, given in zip(part.args, mapping.values(), strict=False):
                 solve(frame, declared, given, solution, depth - 1)
         elif part.cls in _ITERATION:
             from contextc.analyzer.inference.implicit_calls import iterate
@@ -187,7 +187,7 @@ def _solve_protocol(
             if isinstance(method, (BoundMethod, FunctionValue)):
                 result = call_value(frame, method, Arguments((), ()), -1, None)
                 solve(frame, declared, result, inner, depth - 2)
-        for key, pattern in zip(keys, part.args):
+        for key, pattern in zip(keys, part.args, strict=False):
             solve(frame, pattern, inner.get(key, NOTHING), solution, depth - 2)
 
 

@@ -30,7 +30,7 @@ from contextc.model.value import (
 )
 
 CellKey = tuple[Union[str, int], ...]
-_LITERAL_CLASSES = {"str": "~builtins:str", "int": "~builtins:int", "bool": "~builtins:bool", "bytes": "~builtins:bytes"}
+_LITERAL_CLASSES = {kind: f"~builtins:{kind}" for kind in ("str", "int", "bool", "bytes")}
 
 
 class Heap:

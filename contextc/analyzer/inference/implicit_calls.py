@@ -309,7 +309,7 @@ def binary(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int, in_p
 def _simple(frame: Frame, value: Instance | Literal | Text, right: ValueSet) -> ValueSet:
     """Arithmetic of builtin scalars without a look at the stubs: a float on the right wins, text stays text."""
     kernel = frame.kernel
-    if isinstance(value, Text) or isinstance(value, Literal) and value.type == "str":
+    if isinstance(value, Text) or (isinstance(value, Literal) and value.type == "str"):
         return frozenset({kernel.builtin("str")})
     if any(isinstance(v, Instance) and v.cls == "~builtins:float" for v in right):
         return frozenset({kernel.builtin("float")})

@@ -229,7 +229,8 @@ LIBRARY: dict[str, Model] = {
 CONSTRUCTORS: dict[str, Model] = {
     "~builtins:super": _super, "~builtins:property": _property, "~builtins:staticmethod": _static_method,
     "~builtins:classmethod": _class_method, "~builtins:type": _type, "~functools:partial": _partial,
-    "~functools:partialmethod": _partial, "~functools:singledispatchmethod": _single_dispatch, "~functools:cached_property": _cached_property,
+    "~functools:partialmethod": _partial, "~functools:singledispatchmethod": _single_dispatch,
+    "~functools:cached_property": _cached_property,
     "~types:MethodType": _method_type, "~abc:abstractproperty": _property,
 }  # fmt: skip
 

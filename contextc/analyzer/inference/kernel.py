@@ -87,7 +87,9 @@ class Kernel:
 
     def module_member(self, module: ModuleInfo, name: str, unit: int, *, patched: bool = True) -> ValueSet:
         """Values of `module.name`. `patched` adds what other code stores there; an import that ran before does not
-        see it."""
+        see it. A name that is missing where a file could not be read (in full) may be in what was not."""
+        if module.origin == "unread":
+            return self.open(Reason.UNRESOLVED_IMPORT)
         if module.in_repository:
             found = self.heap.read(("global", module.module_id, name), unit)
             if patched:
@@ -96,6 +98,8 @@ class Kernel:
                 submodule = self.program.find_module(f"{module.name}.{name}", module) if module.is_package else None
                 if submodule is not None:
                     found |= {self.make.module(submodule.module_id)}
+                elif module.facts.partial:
+                    found |= self.open(Reason.SYNTAX)
             return found
         key = (module.module_id, name)
         done = self._stub_values.get(key)
@@ -230,9 +234,8 @@ class Kernel:
         """What a method's first parameter stands for: the symbolic receiver of its class."""
         owner = definition.enclosing_class()
         assert owner is not None
-        if self.method_kind(definition) == "class" or self.classes.is_subclass(owner.id, "~builtins:type"):
-            if self.method_kind(definition) == "class":
-                return frozenset({self.make.class_object(owner.id, Grip.SELF)})
+        if self.method_kind(definition) == "class":
+            return frozenset({self.make.class_object(owner.id, Grip.SELF)})
         return frozenset({self.make.instance(owner.id, Grip.SELF)})
 
     def settle(self, values: ValueSet) -> ValueSet:
@@ -262,25 +265,28 @@ class Kernel:
         return frozenset(found)
 
     def _receive_one(self, value: Instance | ClassObject, receiver: Value) -> Value:
-        if isinstance(receiver, (Instance, ClassObject)) and self.classes.is_known(receiver.cls):
-            if self.classes.is_subclass(receiver.cls, value.cls):
-                if isinstance(value, Instance):
-                    if isinstance(receiver, Instance):
-                        return receiver
-                    return self.make.instance(receiver.cls, receiver.grip, receiver.args)
+        fits = isinstance(receiver, (Instance, ClassObject)) and self.classes.is_subclass(receiver.cls, value.cls)
+        if fits and isinstance(receiver, (Instance, ClassObject)):
+            if isinstance(value, ClassObject):
                 return self.make.class_object(receiver.cls, receiver.grip)
+            if isinstance(receiver, ClassObject):
+                return self.make.instance(receiver.cls, receiver.grip, receiver.args)
+            return receiver
         if isinstance(value, Instance):
             return self.make.instance(value.cls, Grip.DECLARED, value.args, value.site)
         return self.make.class_object(value.cls, Grip.DECLARED)
 
 
 class Frame:
-    """One evaluation of one unit. `env` maps local names (and dotted paths known by flow) to values; `alive` is False on
-    a path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
-    loops; `quiet` keeps implicit calls from being recorded; `rebound` names what the body itself has bound, `dotted` the names of
-    which flow has known a path, `concrete` what callers have passed for each parameter that `env` has as `Given`."""
+    """One evaluation of one unit.
 
-    __slots__ = ("alive", "concrete", "depth", "dotted", "env", "jumps", "kernel", "quiet", "rebound", "recorder", "unit")
+    `env` maps local names, and dotted paths known by flow, to values; `dotted` has the names of which a path was ever
+    known. `concrete` is what callers have passed for each parameter that `env` has as `Given`. `alive` is False on a
+    path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
+    loops; `quiet` keeps implicit calls from being recorded.
+    """
+
+    __slots__ = ("alive", "concrete", "depth", "dotted", "env", "jumps", "kernel", "quiet", "recorder", "unit")
 
     def __init__(self, kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
         self.kernel = kernel
@@ -291,7 +297,6 @@ class Frame:
         self.jumps: list[tuple[list[dict[str, ValueSet]], list[dict[str, ValueSet]]]] = []
         self.depth = 0
         self.quiet = False
-        self.rebound: set[str] = set()
         self.dotted: set[str] = set()
         self.concrete: dict[str, ValueSet] = {}
 

@@ -17,10 +17,10 @@ from contextc.model import ir
 from contextc.model.edge import Reason
 from contextc.model.value import (
     NOTHING,
+    BoundMethod,
     CallableType,
     ClassObject,
     FunctionValue,
-    BoundMethod,
     Grip,
     Instance,
     Literal,
@@ -112,7 +112,7 @@ def stub_result(
     kernel = frame.kernel
     facts = definition.facts
     if facts.returns is None:
-        return kernel.none if facts.name == "__init__" else _undeclared_result(frame, definition)
+        return kernel.open(Reason.EXTERNAL_VALUE) if facts.name != "__init__" else kernel.none
     scope = definition.parent or definition
     declared = kernel.annotations.read(facts.returns, scope, definition)
     result = substitute(kernel.annotations, declared, solution, keep=False)
@@ -125,14 +125,6 @@ def stub_result(
         cls = kernel.library_class("typing", "Coroutine")
         return frozenset({kernel.make.instance(cls, Grip.EXACT, (kernel.any, kernel.any, result))}) if cls else NOTHING
     return result
-
-
-def _undeclared_result(frame: Frame, definition: Definition) -> ValueSet:
-    """A function of an installed package without annotations gives a value that an oracle may know by its name."""
-    path = definition.facts.qualname
-    if definition.module.origin != "environment" or "<" in path or definition.facts.is_async:
-        return frame.kernel.open(Reason.EXTERNAL_VALUE)
-    return frozenset({frame.kernel.make.external(f"{definition.module.name}.{path}()")})
 
 
 def _dict_access(frame: Frame, definition: Definition, receiver: Value | None, args: Arguments) -> ValueSet | None:
@@ -172,7 +164,7 @@ def fill_site(frame: Frame, instance: Instance, owner: str, solution: dict[str, 
     if owner != instance.cls:
         solved = {}
         view = annotations.view(instance.cls, owner)
-        for key, pattern in zip(annotations.type_parameters(owner), view or ()):
+        for key, pattern in zip(annotations.type_parameters(owner), view or (), strict=False):
             if key in solution:
                 solve(frame, pattern, solution[key], solved)
     for index, key in enumerate(keys):
@@ -208,7 +200,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
         definition = getattr(first, "definition", None)
         if not isinstance(definition, Definition):
             continue
-        chosen, bound = choose_overload(frame, overloads(frame, definition), made, args)
+        _chosen, bound = choose_overload(frame, overloads(frame, definition), made, args)
         solution: dict[str, ValueSet] = {}
         for _, declared, given in bound:
             solve(frame, declared, given, solution)
@@ -305,8 +297,10 @@ def _fits_one(frame: Frame, given: Value, declared: Value) -> bool:
         info = kernel.classes.info(declared.cls)
         if info.is_protocol:
             wanted = [c.name for c in info.definition.children if c.is_function]
-            return bool(wanted) and all(kernel.classes.owner(given.cls, n) not in (None, "~builtins:object") for n in wanted)
+            owners = [kernel.classes.owner(given.cls, name) for name in wanted]
+            return bool(wanted) and all(owner not in (None, "~builtins:object") for owner in owners)
         return given.cls == "~builtins:int" and declared.cls == "~builtins:float"
     if isinstance(given, ClassObject):
-        return isinstance(declared, (ClassObject, Instance)) and declared.cls in ("~builtins:type", "~builtins:object", given.cls)
+        admitted = ("~builtins:type", "~builtins:object", given.cls)
+        return isinstance(declared, (ClassObject, Instance)) and declared.cls in admitted
     return isinstance(given, type(declared)) or not isinstance(given, (FunctionValue, BoundMethod, Instance))

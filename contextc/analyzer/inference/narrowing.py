@@ -163,9 +163,8 @@ def _callable(frame: Frame, values: ValueSet, truth: bool) -> ValueSet:
             return True
         if isinstance(value, (Literal, Text, ModuleValue)):
             return False
-        if isinstance(value, Instance):
-            if value.grip is Grip.EXACT or value in frame.kernel.none:
-                return frame.kernel.classes.owner(value.cls, "__call__") is not None
+        if isinstance(value, Instance) and (value.grip is Grip.EXACT or value in frame.kernel.none):
+            return frame.kernel.classes.owner(value.cls, "__call__") is not None
         return None
 
     return frozenset(v for v in values if is_callable(v) is not (not truth))

@@ -76,7 +76,7 @@ class Definition:
 
 
 class ModuleInfo:
-    """A module. `origin`: repository, typeshed, environment, namespace."""
+    """A module. `origin`: repository, typeshed, environment, namespace, or unread: a file that could not be read."""
 
     __slots__ = ("definitions", "facts", "is_package", "lines", "module_id", "name", "origin", "path", "root")
 
@@ -180,7 +180,7 @@ class Program:
     def find_module(self, name: str, importer: ModuleInfo) -> ModuleInfo | None:
         """The module that `import name` means in `importer`. A library's import never means a repository module."""
         if importer.origin not in ("repository", "namespace"):
-            return self.find_stub(name)
+            return self.find_stub(name) if importer.origin != "unread" else None
         # Files of one folder, named from one root, find the same.
         key = (importer.module_id if importer.origin == "namespace" else importer.root, importer.folder, name)
         if key not in self._found:
@@ -194,18 +194,18 @@ class Program:
         """Looks in the importer's own places, the standard library, the source roots, the environment, elsewhere."""
         own = self._index.find(importer, name)
         if own is not None and own.file is not None:
-            return self._by_path.get(own.file.path)
+            return self._module_of(own.file)
         stub = self.find_stub(name)
         if own == MISSING or (stub is not None and stub.origin == "typeshed"):
             return stub
         rooted = self._index.find_in_roots(importer, name)
         if rooted is not None and rooted.file is not None:
-            return self._by_path.get(rooted.file.path)
+            return self._module_of(rooted.file)
         if rooted == MISSING or stub is not None:
             return stub
         other = self._index.find_elsewhere(importer, name)
         if other is not None and other.file is not None:
-            return self._by_path.get(other.file.path)
+            return self._module_of(other.file)
         folders = dict.fromkeys(folder for found in (own, rooted, other) if found for folder in found.folders)
         return self._namespace(name, tuple(folders)) if folders else None
 
@@ -214,10 +214,21 @@ class Program:
         if name.startswith(f"{package.name}."):
             found = self._index.find_inside(self._folders[package.module_id], name[len(package.name) + 1 :])
             if found is not None and found.file is not None:
-                return self._by_path.get(found.file.path)
+                return self._module_of(found.file)
             if found is not None and found.folders:
                 return self.find_stub(name) or self._namespace(name, found.folders)
         return self.find_stub(name)
+
+    def _module_of(self, file: ModuleFile) -> ModuleInfo:
+        """The module in a file. One that could not be read is a module all the same, of which nothing is known."""
+        module = self._by_path.get(file.path)
+        if module is None:
+            module = ModuleInfo(
+                file.module, file.module_id, file.path, file.root, file.is_package, EMPTY_FACTS, "unread"
+            )
+            self._add(module)
+            self._by_path[file.path] = module
+        return module
 
     def _namespace(self, name: str, folders: tuple[str, ...]) -> ModuleInfo:
         """A package without `__init__` (PEP 420), whose parts lie in `folders`."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from contextc.analyzer.inference.annotation_text import read_annotation_text
 from contextc.analyzer.inference.bindings import DefinitionBinding, OtherBinding, ValueBinding
 from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.statics import Assigned, Resolved, Unclear
-from contextc.analyzer.inference.annotation_text import read_annotation_text
 from contextc.model import ir
 from contextc.model.edge import Certainty, Edge, EdgeKind, Rule
 from contextc.model.facts import SymbolKind
@@ -81,9 +81,8 @@ def _type_relations(solver: Solver, unit: Definition) -> Iterator[Edge]:
     expressions = [(p.annotation, scope) for p in unit.facts.parameters if p.annotation is not None]
     if unit.facts.returns is not None:
         expressions.append((unit.facts.returns, scope))
-    for node in iter_nodes(*unit.facts.body):
-        if isinstance(node, ir.AnnotatedAssign):
-            expressions.append((node.annotation, unit))
+    nodes = iter_nodes(*unit.facts.body)
+    expressions.extend((node.annotation, unit) for node in nodes if isinstance(node, ir.AnnotatedAssign))
     for expr, where in expressions:
         for target in _named_symbols(solver, expr, where):
             if target is not unit:
@@ -188,4 +187,4 @@ def _attribute_read(solver: Solver, unit: Definition, node: ir.Attribute) -> Ite
             yield _edge(unit, unit.span(node.at).start, symbol.id, kind, Rule.ATTRIBUTE_READ)
 
 
-__all__ = ["OtherBinding", "UNIT_KINDS", "ValueBinding", "iter_relations", "symbol_of"]
+__all__ = ["UNIT_KINDS", "OtherBinding", "ValueBinding", "iter_relations", "symbol_of"]

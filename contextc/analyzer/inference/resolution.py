@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from contextc.analyzer.frameworks.signals import iter_signal_edges
+from contextc.analyzer.inference.classes import has_decorator
 from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
-from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome, Recorder
 from contextc.analyzer.inference.relations import iter_relations
-from contextc.analyzer.inference.classes import has_decorator
 from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Rule, Site, Unresolved
 from contextc.model.facts import SymbolKind
 from contextc.model.symbol import Import, Symbol
@@ -44,6 +44,8 @@ def resolve_program(solver: Solver) -> Resolved:
         unresolved.update(_open_site(definition, at, outcome))
     for (unit, at, _), outcome in recorder.implicit.items():
         edges.update(_edges(solver, solver.kernel.definition(unit), at, outcome, explicit=False))
+    for module in solver.kernel.program.repository:
+        unresolved.update(_damaged_lines(module))
     edges.update(iter_signal_edges(solver))
     imports: set[Import] = set()
     for relation in iter_relations(solver, recorder):
@@ -149,6 +151,12 @@ def _is_override(solver: Solver, outcome: Outcome, callee: Definition) -> bool:
         if parent is not None and definition.name == callee.name and parent.id in above:
             return True
     return False
+
+
+def _damaged_lines(module: ModuleInfo) -> Iterator[Unresolved]:
+    """What could not be read may call anything: one site for each such line, of the module's own code."""
+    for line, message, _ in module.facts.damage:
+        yield Unresolved(module.body.id, module.path, line, None, Reason.SYNTAX, message)
 
 
 def _open_site(unit: Definition, at: int, outcome: Outcome) -> Iterator[Unresolved]:

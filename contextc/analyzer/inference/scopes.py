@@ -6,9 +6,9 @@ their body's evaluation ends.
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.implicit_calls import iterate, store_subscript
-from contextc.analyzer.inference.generics import tuple_items
 from contextc.analyzer.inference.attributes import delete_attribute, store_attribute
+from contextc.analyzer.inference.generics import tuple_items
+from contextc.analyzer.inference.implicit_calls import iterate, store_subscript
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.model import ir
@@ -83,7 +83,6 @@ def bind_name(frame: Frame, name: str, values: ValueSet) -> None:
     elif unit.is_function and unit.children:
         frame.write(("closure", unit.id, name), values)
     frame.env[name] = values
-    frame.rebound.add(name)
     _forget_paths(frame, name)
 
 
@@ -162,7 +161,7 @@ def _unpack(
 
 def _unpack_known(parts: list[set[Value]], items: list[ValueSet], star: int | None) -> None:
     if star is None:
-        for part, item in zip(parts, items):
+        for part, item in zip(parts, items, strict=False):
             part |= item
         return
     tail = len(parts) - star - 1

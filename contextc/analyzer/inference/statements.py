@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from contextc.analyzer.inference.binding import parameter_cell
+from contextc.analyzer.inference.bindings import static_truth
 from contextc.analyzer.inference.decorators import define
 from contextc.analyzer.inference.expressions import evaluate, evaluate_symbolic
 from contextc.analyzer.inference.flow import evaluate_match, evaluate_try
 from contextc.analyzer.inference.implicit_calls import binary, enter, iterate, iterate_async, test_truth
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.bindings import static_truth
 from contextc.analyzer.inference.narrowing import join_environments, narrow
 from contextc.analyzer.inference.program import Definition
-from contextc.analyzer.inference.binding import parameter_cell
 from contextc.analyzer.inference.scopes import bind_name, bind_target, unbind_target
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Rule
