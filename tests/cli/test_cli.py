@@ -71,12 +71,13 @@ def test_the_formats(engine: StandIn, capsys: Captured) -> None:
 
 def test_options_reach_the_engine(engine: StandIn) -> None:
     words = (
-        "graph repo --include a --include b/ --exclude c --environment venv --workers 2 --no-cache --resolver name-only"
+        "graph repo --include a --include b/ --exclude c --environment venv --workers 2 --no-cache --no-jedi "
+        "--resolver name-only"
     )
     assert main(words.split()) == 0
     assert engine.options is not None
     assert engine.options._replace(progress=None) == (
-        Path("repo"), ("a", "b/"), ("c",), Path("venv"), "name-only", 2, False, None,
+        Path("repo"), ("a", "b/"), ("c",), Path("venv"), "name-only", 2, False, False, None,
     )  # fmt: skip
 
 

@@ -114,20 +114,20 @@ def test_installed_package(make_environment: MakeEnvironment, tmp_path: Path) ->
     client, session = core + "Client", core + "Session"
     assert answers == {
         "lib.Client": ExternalAnswer("class", client, client, mro, None),
-        "lib.Client.make": ExternalAnswer("function", client + ".make", client, (), None),
+        "lib.Client.make": ExternalAnswer("function", client + ".make", client, (), None, False),
         "lib.Client.open": ExternalAnswer("function", client + ".open", session, (), None),
         "lib.Client.peer": ExternalAnswer("instance", "lib.Client.peer", None, (), session),
-        "lib.Client.session": ExternalAnswer("instance", "lib.Client.session", None, (), session),
+        "lib.Client.session": ExternalAnswer("instance", "lib.Client.session", None, (), session, False),
         "lib.Maker": ExternalAnswer(
             "class", core + "Factory", core + "Factory", (core + "Factory", "builtins.object"), None
         ),
-        "lib.alias": ExternalAnswer("function", "lib.alias", client, (), None),
-        "lib.client": ExternalAnswer("instance", "lib.client", None, (), client),
-        "lib.connect": ExternalAnswer("function", core + "connect", client, (), None),
+        "lib.alias": ExternalAnswer("function", "lib.alias", client, (), None, False),
+        "lib.client": ExternalAnswer("instance", "lib.client", None, (), client, False),
+        "lib.connect": ExternalAnswer("function", core + "connect", client, (), None, False),
         "lib.core": ExternalAnswer("module", "lib.core", None, (), None),
-        "lib.core.either": ExternalAnswer("function", core + "either", None, (), None),
-        "lib.core.maybe": ExternalAnswer("function", core + "maybe", client, (), None),
-        "lib.decorated": ExternalAnswer("function", core + "decorated", session, (), None),
+        "lib.core.either": ExternalAnswer("function", core + "either", None, (), None, False),
+        "lib.core.maybe": ExternalAnswer("function", core + "maybe", client, (), None, False),
+        "lib.decorated": ExternalAnswer("function", core + "decorated", session, (), None, False),
         "stubbed.f": ExternalAnswer("function", "stubbed.f", session, (), None),
     }
     assert list(answers) == sorted(names)
@@ -223,7 +223,7 @@ def test_links_out_of_the_environment_are_not_read(make_environment: MakeEnviron
     names = ["leak", "leak.Key", "leak.f", "leak2.Key", "one.Key", "inside.Key", "inside.Other", "inside.k", "ok.Key"]
     with JediOracle(open_environment(root), tmp_path / "answers") as oracle:
         assert oracle.answer([*names, "ok.x"]) == {
-            **dict.fromkeys(names), "ok.x": ExternalAnswer("instance", "ok.x", None, (), "builtins.int"),
+            **dict.fromkeys(names), "ok.x": ExternalAnswer("instance", "ok.x", None, (), "builtins.int", False),
         }  # fmt: skip
 
 
@@ -249,7 +249,8 @@ def test_answers_are_kept_as_plain_text(tmp_path: Path, monkeypatch: pytest.Monk
         b'{"six.text_type": 1}',
         b'{"six.text_type": "class"}',
         b'{"six.text_type": ["class"]}',
-        b'{"six.text_type": ["class", "a", 1, [], null]}',
+        b'{"six.text_type": ["class", "a", 1, [], null, true]}',
+        b'{"six.text_type": ["class", "a", "a", [], null, 1]}',
         b"\xff",
     ],
 )
@@ -259,7 +260,7 @@ def test_damaged_answers_are_asked_again(tmp_path: Path, damage: bytes, monkeypa
     oracle._shelf._path.write_bytes(damage)
     monkeypatch.setattr(oracle, "_ask", lambda names: [(name, answer) for name in names])
     assert oracle.answer(["six.text_type"]) == {"six.text_type": answer}
-    assert json.loads(oracle._shelf._path.read_bytes()) == {"six.text_type": [*answer[:3], [], None]}
+    assert json.loads(oracle._shelf._path.read_bytes()) == {"six.text_type": [*answer[:3], [], None, True]}
 
 
 def test_a_changed_environment_is_asked_again(make_environment: MakeEnvironment, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from contextc.analyzer.search_path import find_library
 
 KINDS = ("module", "class", "function", "instance")
 
-_FORMAT = 1  # of the answers on disk
+_FORMAT = 2  # of the answers on disk
 _NAME_SECONDS = 60.0  # a crash guard: the slowest package measured (networkx, installed) needs 5 s to parse
 _BATCH_SECONDS = 600.0
 _GRAMMAR = "3.13"  # the one jedi reads stubs by; older syntax parses too, and a target of any version has no other
@@ -66,6 +66,7 @@ class ExternalAnswer(NamedTuple):
     returns: str | None
     bases: tuple[str, ...]  # of a class: the full names of its MRO, itself first
     instance_of: str | None  # of an instance: the full name of its class, where jedi finds exactly one
+    declared: bool = True  # whether a stub or an annotation says `returns` or `instance_of`, not what jedi read
 
 
 # ------------------------------------------------------------------------------------------------------ the parent
@@ -272,12 +273,13 @@ def _decode(raw: Any) -> ExternalAnswer | None:
     """An answer from its JSON form. Raises ValueError or TypeError on any other shape."""
     if raw is None:
         return None
-    kind, full_name, returns, bases, instance_of = raw
+    kind, full_name, returns, bases, instance_of, declared = raw
     optional = (returns, instance_of)
     texts = [full_name, *bases, *(text for text in optional if text is not None)]
-    if kind not in KINDS or type(bases) is not list or not all(isinstance(text, str) for text in texts):
+    well_typed = type(bases) is list and type(declared) is bool and all(isinstance(text, str) for text in texts)
+    if kind not in KINDS or not well_typed:
         raise ValueError("not an answer")
-    return ExternalAnswer(kind, full_name, returns, tuple(bases), instance_of)
+    return ExternalAnswer(kind, full_name, returns, tuple(bases), instance_of, declared)
 
 
 # ------------------------------------------------------------------------------------------------------- the child
@@ -346,14 +348,15 @@ class _Session:
             values = [value for value in self._infer(script, 7) if value.type == "instance"]
             kinds = {value.type for value in values}
         if kinds == {"instance"}:
-            return ExternalAnswer("instance", dotted, None, (), _find_class(values))
+            return ExternalAnswer("instance", dotted, None, (), _find_class(values), self._is_declared(script, dotted))
         if kinds and kinds <= {"module", "namespace"}:
             return ExternalAnswer("module", values[0].full_name or dotted, None, (), None)
         definition = self._find_definition(script, values, dotted)
         if kinds == {"class"} and definition is not None:
             return ExternalAnswer("class", definition, definition, _list_mro(values), None)
         if kinds == {"function"} and definition is not None:
-            return ExternalAnswer("function", definition, _find_class(self._infer(script, 5)), (), None)
+            returns = _find_class(self._infer(script, 5))
+            return ExternalAnswer("function", definition, returns, (), None, self._is_declared(script, dotted))
         return None
 
     def _find_definition(self, script: Any, values: list[Any], dotted: str) -> str | None:
@@ -370,6 +373,12 @@ class _Session:
             if any(value.type == "function" and value.module_name in ("builtins", "typing") for value in values):
                 names = {dotted}
         return names.pop() if len(names) == 1 else None
+
+    def _is_declared(self, script: Any, dotted: str) -> bool:
+        """Whether each place that defines the name is in a stub or annotated."""
+        column = len(f"value = {dotted}") - 1
+        places = script.goto(2, column, follow_imports=True, prefer_stubs=True)
+        return bool(places) and all(place.is_stub() or _is_annotated(place) for place in places)
 
     def _infer(self, script: Any, line: int) -> list[Any]:
         """The values of the name on a line, each defined inside the allowed folders, in a fixed order; None only
@@ -471,6 +480,17 @@ def _list_bundled_stubs(bundled: Path) -> list[Path]:
     """Folders of the third-party stubs that jedi ships. Its own search expects them a level higher and finds none."""
     folders = [folder for folder in sorted((bundled / "typeshed" / "stubs").iterdir()) if folder.is_dir()]
     return [*folders, bundled / "django-stubs"]
+
+
+def _is_annotated(place: Any) -> bool:
+    """Whether a function says what it returns, or a variable what it holds. jedi's public interface doesn't tell."""
+    name = place._name.tree_name
+    node = name.get_definition() if name is not None else None
+    if node is None:
+        return False
+    if node.type == "funcdef":
+        return node.annotation is not None
+    return node.type == "expr_stmt" and any(child.type == "annassign" for child in node.children)
 
 
 def _find_class(values: list[Any]) -> str | None:
