@@ -20,7 +20,7 @@ from contextc.analyzer.project import Project, discover_project
 from contextc.analyzer.reading.pool import ReaderPool, Reading
 from contextc.analyzer.reading.read import Failure
 from contextc.analyzer.settings import Settings
-from contextc.analyzer.source import Source, read_source
+from contextc.analyzer.source import Source, read_source, salvage_source
 from contextc.analyzer.store import FactsStore
 from contextc.model.analysis import ModuleFile
 from contextc.model.codec import decode_facts
@@ -45,7 +45,8 @@ Progress = Callable[[int, int], None]
 
 
 class Loaded(NamedTuple):
-    """A project with its sources and facts. `facts` has None for a file that could not be read."""
+    """A project with its sources and facts. `facts` has None for a file that could not be read. What was read in part
+    is in `files` and in `skipped`."""
 
     project: Project
     files: tuple[tuple[ModuleFile, ModuleFacts, bytes], ...]
@@ -64,11 +65,12 @@ def load_project(
     skipped: list[Skip] = list(project.skipped)
     facts: dict[str, ModuleFacts | None] = {}
     for file in project.files:
-        source = read_source(root, file.path, settings.max_file_bytes)
+        source: Source | Skip | None = read_source(root, file.path, settings.max_file_bytes)
         if isinstance(source, Skip):
             skipped.append(source)
             facts[file.path] = None
-        else:
+            source = salvage_source(root, source, settings.max_file_bytes)
+        if source is not None:
             sources.append((file, source))
     readings = read_texts({s.digest: s.text for _, s in sources}, store, pool, progress)
     files: list[tuple[ModuleFile, ModuleFacts, bytes]] = []
@@ -80,11 +82,15 @@ def load_project(
             skipped.append(Skip(file.path, reading.reason, reading.detail))
             facts[file.path] = None
             continue
+        if source.fault is not None:  # listed as undecodable already
+            damage = {item.line: item for item in (*reading.damage, source.fault)}
+            reading = reading._replace(partial=True, damage=tuple(sorted(damage.values())))
+        elif reading.partial:
+            detail = "; ".join(f"line {d.line}: {d.message}" for d in reading.damage[:3])
+            reason = SkipReason.TOO_DEEP if all(d.deep for d in reading.damage) else SkipReason.PARTIAL
+            skipped.append(Skip(file.path, reason, detail))
         facts[file.path] = reading
         files.append((file, reading, source.text))
-        if reading.partial:
-            detail = "; ".join(f"line {d.line}: {d.message}" for d in reading.damage[:3])
-            skipped.append(Skip(file.path, SkipReason.PARTIAL, detail))
     return Loaded(
         project,
         tuple(files),

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from contextc.model.diagnostic import Note, Skip, SkipReason
+from contextc.model.facts import Damage
 
 MAX_FILE_BYTES = 2_000_000
 _FIRST_TWO_LINES = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)?")
@@ -41,6 +42,7 @@ class Source(NamedTuple):
     text: bytes
     digest: str
     notes: tuple[Note, ...]
+    fault: Damage | None = None  # only in what was salvaged: the first line that is no text in the file's encoding
 
 
 def read_source(root: Path, path: str, max_bytes: int = MAX_FILE_BYTES) -> Source | Skip:
@@ -57,6 +59,24 @@ def read_source(root: Path, path: str, max_bytes: int = MAX_FILE_BYTES) -> Sourc
         return Skip(path, SkipReason.UNDECODABLE, _sentence(error))
     notes += _line_end_notes(text)
     return Source(path, text, hashlib.sha256(text).hexdigest(), tuple(Note(path, note) for note in notes))
+
+
+def salvage_source(root: Path, skip: Skip, max_bytes: int = MAX_FILE_BYTES) -> Source | None:
+    """What can be made out of a file that `read_source` could not decode: U+FFFD stands for what is no UTF-8. Python
+    does not take such a file, yet what it defines is no secret. None for what is no text, or was skipped for more."""
+    if skip.reason is not SkipReason.UNDECODABLE:
+        return None
+    raw = read_regular(root, skip.path, max_bytes)
+    if isinstance(raw, Skip) or b"\0" in raw:
+        return None
+    body = raw.removeprefix(codecs.BOM_UTF8)
+    line = 1  # where all of it is UTF-8, the coding cookie is wrong
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = len(re.findall(rb"\r\n|\r|\n", body[: error.start])) + 1
+    text = body.decode("utf-8", "replace").encode("utf-8")
+    return Source(skip.path, text, hashlib.sha256(text).hexdigest(), (), Damage(line, skip.detail))
 
 
 def read_regular(root: Path, path: str, max_bytes: int) -> bytes | Skip:

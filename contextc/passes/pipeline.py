@@ -24,8 +24,6 @@ from contextc.passes.skeleton import own_text
 from contextc.passes.slice import slice_context
 from contextc.passes.tokens import Tokenizer
 
-_READ = frozenset({SkipReason.PARTIAL, SkipReason.IGNORE_FILE})  # listed as skipped, yet nothing of it is missing
-
 
 class Compilation(NamedTuple):
     """A compiled context and what the other renderings and the report need beside it."""
@@ -94,6 +92,12 @@ def count_naively(graph: CallGraph, texts: Mapping[str, bytes], tokenizer: Token
     return sum(tokenizer.count(texts[file.path].decode("utf-8", "replace")) for file in graph.files)
 
 
+def count_left_out(graph: CallGraph) -> int:
+    """How many skipped paths the analysis has nothing of; the others were read in part."""
+    read = {file.path for file in graph.files}
+    return sum(s.path not in read and s.reason is not SkipReason.IGNORE_FILE for s in graph.analysis.skipped)
+
+
 def finish(
     inputs: Inputs,
     target: Target,
@@ -113,7 +117,7 @@ def finish(
         target.text, groups, list_names(graph, items, sources, groups), doubts, tuple(about_files),
         list_gaps(target.text, plan.omitted), explain_items(graph, items) if explain else (), tokenizer.name, naive,
         len(items), len({graph.symbol(item.symbol).path for item in items}), len(graph.files),
-        sum(skip.reason not in _READ for skip in graph.analysis.skipped),
+        count_left_out(graph),
     )  # fmt: skip
     text, tokens = assemble(document, "markdown", tokenizer)
     warnings = tuple(sorted([*(doubt.warning for doubt in doubts), *about_files]))

@@ -183,11 +183,15 @@ def test_a_root_that_is_a_package(tmp_path: Path) -> None:
     assert find(program, "app.py", "flask.nope") is None
 
 
-def test_a_file_without_facts_is_no_module(tmp_path: Path) -> None:
+def test_a_file_without_facts_is_a_module_of_which_nothing_is_known(tmp_path: Path) -> None:
     root = make_tree(tmp_path, ["pkg/__init__.py", "pkg/a.py"])
     project = discover_project(root, load_settings(root))
     facts = read_facts(b"")
     assert isinstance(facts, ModuleFacts)
     files = [(file, facts, b"") for file in project.files if file.path != "pkg/a.py"]
     program = Program(files, project.index_modules(), lambda name: StubSource(facts, False, "environment"), (3, 12), "")
-    assert find(program, "pkg/__init__.py", "pkg.a") is None
+    assert find(program, "pkg/__init__.py", "pkg.a") == "pkg/a.py"
+    unread = program.modules["pkg.a"]
+    assert unread.origin == "unread"
+    assert program.find_module("os", unread) is None
+    assert unread not in program.repository
