@@ -46,6 +46,8 @@ from contextc.model.value import (
     ValueSet,
 )
 
+_DESCRIBED = 12  # dots, calls and subscripts that the description of a callee names
+
 
 def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
     """The values of an expression."""
@@ -164,16 +166,17 @@ def _read_method(frame: Frame, func: ir.Attribute) -> tuple[ValueSet, ValueSet]:
     return owner, read_attributes(frame, owner, func.attr, func.at)
 
 
-def describe(expr: ir.Expr) -> str:
-    """A callee as people read it: `obj.save`, `handlers[…]`."""
+def describe(expr: ir.Expr, links: int = _DESCRIBED) -> str:
+    """A callee as people read it: `obj.save`, `handlers[…]`; of a long chain its end, `….where().order_by`."""
     if isinstance(expr, ir.Name):
         return expr.id
-    if isinstance(expr, ir.Attribute):
-        return f"{describe(expr.value)}.{expr.attr}"
-    if isinstance(expr, ir.Call):
-        return f"{describe(expr.func)}()"
-    if isinstance(expr, ir.Subscript):
-        return f"{describe(expr.value)}[…]"
+    if links:
+        if isinstance(expr, ir.Attribute):
+            return f"{describe(expr.value, links - 1)}.{expr.attr}"
+        if isinstance(expr, ir.Call):
+            return f"{describe(expr.func, links - 1)}()"
+        if isinstance(expr, ir.Subscript):
+            return f"{describe(expr.value, links - 1)}[…]"
     return "…"
 
 

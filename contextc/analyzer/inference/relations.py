@@ -19,6 +19,8 @@ from contextc.model.facts import SymbolKind
 from contextc.model.symbol import Import
 from contextc.model.traverse import iter_nodes
 
+_MAX_DOTS = 30  # of a dotted name that is looked up; each dot of a chain is looked up from its start
+
 
 def iter_relations(solver: Solver, recorder: Recorder) -> Iterator[Edge | Import]:
     """All relations of the program's repository modules, in program order."""
@@ -176,9 +178,11 @@ def _attribute_read(solver: Solver, unit: Definition, node: ir.Attribute) -> Ite
                     )
         return
     root = node.value
-    while isinstance(root, ir.Attribute):
+    dots = 0
+    while isinstance(root, ir.Attribute) and dots < _MAX_DOTS:
         root = root.value
-    if isinstance(root, ir.Name) and unit.is_function and root.id in unit.facts.bindings:
+        dots += 1
+    if not isinstance(root, ir.Name) or (unit.is_function and root.id in unit.facts.bindings):
         return
     for item in solver.kernel.statics.resolve_expression(unit, node):
         symbol = symbol_of(solver, item)
