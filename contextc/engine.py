@@ -157,7 +157,7 @@ def run_deep(work: Callable[[], Result]) -> Result:
     previous = threading.stack_size(_STACK_BYTES)
     sys.setrecursionlimit(max(limit, _RECURSION))
     try:
-        thread = threading.Thread(target=run, name="contextc-analysis")
+        thread = threading.Thread(target=run, name="contextc-analysis", daemon=True)  # Ctrl-C does not wait for it
         thread.start()
         thread.join()
     finally:
