@@ -92,6 +92,22 @@ def test_modules_of_equal_text_are_each_loaded(store: FactsStore, tmp_path: Path
         assert reader.load("three") is None
 
 
+def test_sources_of_the_environment_are_read_when_asked_for(store: FactsStore, tmp_path: Path) -> None:
+    site = tmp_path / "env" / "lib" / "python3.12" / "site-packages"
+    site.mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").write_text("version = 3.12.1\n")
+    (site / "one.py").write_text("import two\n")
+    (site / "typed.pyi").write_text("import three\n")
+    for name in ("two", "three"):
+        (site / f"{name}.py").write_text("x = 1\n")
+    with ReaderPool(1) as pool:
+        reader = StubReader(tmp_path / "env", None, "linux", store, pool)
+        reader.prefetch(["one", "typed"])
+        assert {"one", "typed", "three"} <= set(reader._located)
+        assert "two" not in reader._located
+        assert reader.load("two") is not None
+
+
 def test_facts_of_another_format_in_the_store_are_read_anew(store: FactsStore) -> None:
     with ReaderPool(1) as pool:
         good = StubReader(None, None, "linux", FactsStore(None, None), pool).load("abc")
