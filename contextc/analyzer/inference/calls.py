@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from contextc.analyzer.inference.annotations import TUPLE, substitute
 from contextc.analyzer.inference.binding import Arguments, bind_arguments, parameter_cell
+from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
 from contextc.analyzer.inference.generics import GENERATOR_SITE, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
+from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
@@ -430,9 +432,29 @@ def _construct_without_init(
     fields = declared_fields(kernel.statics, kernel.classes, callee.cls)
     if fields and (initialiser in (None, OBJECT) or initialiser == TUPLE or unknown):
         _fill_fields(frame, callee, args, [name for name, _, _ in fields])
+        for name, definition, binding in fields:
+            _run_default(frame, callee, definition, name, binding, context)
         post = kernel.classes.owner(callee.cls, "__post_init__")
         if post is not None and kernel.classes.in_repository(post) and _is_dataclass(frame, callee.cls):
             _run_constructor(frame, callee, post, "__post_init__", Arguments((), ()), context)
+
+
+def _run_default(
+    frame: Frame, callee: ClassObject, definition: Definition, name: str, binding: ValueBinding, context: CallContext
+) -> None:
+    """`field(default_factory=f)`: making an object calls `f`."""
+    if not isinstance(binding.value, ir.Call):
+        return
+    kernel = frame.kernel
+    for argument in binding.value.args:
+        if argument.keyword not in ("default_factory", "factory"):
+            continue
+        for item in kernel.statics.resolve_expression(definition, argument.value):
+            for value in kernel.static_value(item):
+                how = (EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK)
+                if isinstance(value, FunctionValue):
+                    made = call_value(frame, value, Arguments((), ()), context.at, context.outcome, how)
+                    frame.write(("iattr", callee.cls, name), made)
 
 
 def _is_dataclass(frame: Frame, cls: str) -> bool:

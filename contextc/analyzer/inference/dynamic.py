@@ -19,7 +19,9 @@ from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
+    BoundMethod,
     ClassObject,
+    FunctionValue,
     Instance,
     Literal,
     ModuleValue,
@@ -76,11 +78,11 @@ def get_attribute(frame: Frame, owner: ValueSet, names: ValueSet, default: Value
         if pattern is None:
             found |= frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE)
         for value in owner:
-            found |= _matching_attributes(frame, value, pattern)
+            found |= _matching_attributes(frame, value, pattern, at)
     return frozenset(found)
 
 
-def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | None) -> ValueSet:
+def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | None, at: int) -> ValueSet:
     """Attributes that a name can mean; without a pattern every one that is no dunder, where they are few."""
     kernel = frame.kernel
     inner = value.value if isinstance(value, Possible) else value
@@ -94,7 +96,18 @@ def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | 
     for name in names:
         for item in read_attribute(frame, inner, name, -1):
             found.add(kernel.make.possible(item, Rule.GETATTR_PATTERN.value))
+            _note_read(frame, item, at)
     return frozenset(found)
+
+
+def _note_read(frame: Frame, value: Value, at: int) -> None:
+    """What a name pattern enumerates is read here, whether or not this body calls it."""
+    function = value.function if isinstance(value, BoundMethod) else value
+    symbol = function.symbol if isinstance(function, FunctionValue) else getattr(function, "cls", None)
+    if frame.recorder is None or symbol is None or at < 0 or symbol not in frame.kernel.program.definitions:
+        return
+    if frame.kernel.definition(symbol).module.in_repository and not isinstance(function, Instance):
+        frame.recorder.relations.add((frame.unit.id, at, symbol, EdgeKind.READS_ATTRIBUTE, Rule.GETATTR_PATTERN))
 
 
 def attribute_names(frame: Frame, value: Value) -> list[str]:

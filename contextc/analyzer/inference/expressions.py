@@ -33,6 +33,7 @@ from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
+    BoundMethod,
     ClassObject,
     FunctionValue,
     Grip,
@@ -228,6 +229,7 @@ def _is_imported(frame: Frame, name: str) -> bool:
     return False
 
 
+_FORMATTERS = frozenset({"~builtins:str.format", "~builtins:str.format#2"})
 _CONVERSIONS = {
     "~builtins:str": ("__str__", "__repr__"), "~builtins:repr": ("__repr__",), "~builtins:len": ("__len__",),
     "~builtins:bool": ("__bool__", "__len__"), "~builtins:int": ("__int__", "__index__"),
@@ -247,6 +249,8 @@ def _run_conversion(frame: Frame, expr: ir.Call, callees: ValueSet, args: Argume
     for callee in callees:
         symbol = callee.symbol if isinstance(callee, FunctionValue) else getattr(callee, "cls", "")
         names = _CONVERSIONS.get(symbol)
+        if isinstance(callee, BoundMethod) and symbol == "" and callee.function.symbol in _FORMATTERS:
+            names = ("__format__", "__str__", "__repr__")
         if names is None or isinstance(callee, Instance):
             continue
         for mark, values in args.positional:
@@ -414,6 +418,8 @@ def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
     if expr.op in ("+", "%"):
         text = _text_operation(frame, expr.op, left, right)
         if text is not None:
+            if expr.op == "%":
+                _convert_operands(frame, right, expr.at)
             return text
     if expr.op == "+":
         joined = _joined_containers(frame, left, right, expr.at)
@@ -422,6 +428,16 @@ def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
     if expr.op == "|" and any(isinstance(v, (ClassObject, SpecialForm)) for v in left):
         return left | right
     return binary(frame, expr.op, left, right, expr.at)
+
+
+def _convert_operands(frame: Frame, values: ValueSet, at: int) -> None:
+    """`"%s" % x` converts x, or each item of a tuple."""
+    from contextc.analyzer.inference.generics import tuple_items
+
+    for value in values:
+        items = tuple_items(frame, value) if isinstance(value, Instance) else None
+        for item in items if items is not None else [frozenset({value})]:
+            convert(frame, item, ("__str__", "__repr__"), at)
 
 
 def _joined_containers(frame: Frame, left: ValueSet, right: ValueSet, at: int) -> ValueSet | None:

@@ -223,7 +223,7 @@ LIBRARY: dict[str, Model] = {
     "~functools:cache": _identity, "~functools:singledispatch": _single_dispatch,
     "~functools:total_ordering": _identity, "~contextlib:contextmanager": _context_manager,
     "~contextlib:asynccontextmanager": _context_manager, "~dataclasses:dataclass": _decorator_or_factory,
-    "~abc:abstractmethod": _identity, "~atexit:register": _identity, "~enum:unique": _identity,
+    "~abc:abstractmethod": _identity, "~enum:unique": _identity,
     "~importlib.__init__:import_module": _import_module,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {

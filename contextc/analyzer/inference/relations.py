@@ -30,7 +30,8 @@ def iter_relations(solver: Solver, recorder: Recorder) -> Iterator[Edge | Import
         yield from _name_relations(solver, unit)
     for unit_id, at, target, kind, rule in sorted(recorder.relations, key=lambda r: (r[0], r[1], r[2])):
         unit = solver.kernel.definition(unit_id)
-        certainty = Certainty.POSSIBLE if kind is EdgeKind.IMPORTS else Certainty.CERTAIN
+        dynamic = rule in (Rule.IMPORT_PATTERN, Rule.GETATTR_PATTERN)
+        certainty = Certainty.POSSIBLE if dynamic else Certainty.CERTAIN
         yield _edge(unit, unit.span(at).start, target, kind, rule, certainty)
 
 
