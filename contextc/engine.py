@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from contextc.analyzer.inference.fixpoint import Solver
 from contextc.analyzer.inference.program import Program
-from contextc.analyzer.inference.resolution import Resolved, resolve_program
+from contextc.analyzer.inference.resolution import Resolved, describe_program, resolve_program
 from contextc.analyzer.loading import (
     EARLIEST_PYTHON,
     NEWEST_PYTHON,
@@ -124,6 +124,8 @@ def _resolve(
     own = set(program.module_names())
     outside = {top for name in imported if (top := name.partition(".")[0]) not in own}
     folder = store.folder / "external" if store.folder is not None else None
+    if options.resolver == "name-only":
+        return describe_program(Solver(program)), ()
     with LibraryOracle(stubs, outside, folder) as oracle:
         return resolve_program(Solver(program, oracle if options.jedi else None)), oracle.notes
 

@@ -446,9 +446,3 @@ def delete_attribute(frame: Frame, owner: ValueSet, name: str, at: int) -> None:
                 method = kernel.make.bound(value, item.deleter)
                 how = (EdgeKind.PROPERTY, Rule.PROPERTY_DELETE)
                 call_value(frame, method, Arguments((), ()), at, outcome, how)
-
-
-__all__ = [
-    "Intrinsic", "bind", "delete_attribute", "implicit_outcome", "read_attribute", "read_attributes",
-    "store_attribute", "stub_member",
-]  # fmt: skip

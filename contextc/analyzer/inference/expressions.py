@@ -545,5 +545,3 @@ _EVALUATORS: dict[type[Any], Callable[[Frame, Any], ValueSet]] = {
     ir.BinaryOp: _binary, ir.Compare: _compare, ir.Await: _await, ir.Yield: _yield, ir.YieldFrom: _yield_from,
     ir.NamedExpr: _named, ir.Unread: _unread,
 }  # fmt: skip
-
-__all__ = ["describe", "evaluate", "evaluate_arguments", "evaluate_symbolic"]

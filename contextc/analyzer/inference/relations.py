@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextc.analyzer.inference.annotation_text import read_annotation_text
-from contextc.analyzer.inference.bindings import DefinitionBinding, OtherBinding, ValueBinding
-from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
+from contextc.analyzer.inference.bindings import DefinitionBinding
+from contextc.analyzer.inference.fixpoint import Solver
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.statics import Assigned, Resolved, Unclear
@@ -190,6 +190,3 @@ def _attribute_read(solver: Solver, unit: Definition, node: ir.Attribute) -> Ite
         if symbol is not None and symbol.kind is not SymbolKind.MODULE:
             kind = EdgeKind.READS_ATTRIBUTE if symbol.kind is SymbolKind.ATTRIBUTE else EdgeKind.READS_GLOBAL
             yield _edge(unit, unit.span(node.at).start, symbol.id, kind, Rule.ATTRIBUTE_READ)
-
-
-__all__ = ["UNIT_KINDS", "OtherBinding", "ValueBinding", "iter_relations", "symbol_of"]

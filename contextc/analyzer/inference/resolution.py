@@ -12,10 +12,9 @@ from contextc.analyzer.frameworks.signals import iter_signal_edges
 from contextc.analyzer.inference.classes import has_decorator
 from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
 from contextc.analyzer.inference.program import Definition, ModuleInfo
-from contextc.analyzer.inference.recorder import Outcome, Recorder
+from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
-from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Rule, Site, Unresolved
-from contextc.model.facts import SymbolKind
+from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Site, Unresolved
 from contextc.model.symbol import Import, Symbol
 
 _OVERLOAD = frozenset({"overload"})
@@ -31,11 +30,17 @@ class Resolved(NamedTuple):
     call_sites: int
 
 
-def resolve_program(solver: Solver) -> Resolved:
-    """Solves and writes everything down, sorted."""
-    recorder = solver.solve()
+def describe_program(solver: Solver) -> Resolved:
+    """The symbols alone: nothing is solved, there are no edges."""
     definitions = [d for m in solver.kernel.program.repository for d in m.definitions]
     symbols = tuple(sorted((_symbol(solver, d) for d in definitions), key=lambda s: (s.path, s.span.start, s.id)))
+    return Resolved(symbols, (), (), (), sum(d.facts.call_sites for d in definitions))
+
+
+def resolve_program(solver: Solver) -> Resolved:
+    """Solves and writes everything down, sorted."""
+    described = describe_program(solver)
+    recorder = solver.solve()
     edges: set[Edge] = set()
     unresolved: set[Unresolved] = set()
     for (unit, at), outcome in recorder.calls.items():
@@ -53,13 +58,15 @@ def resolve_program(solver: Solver) -> Resolved:
             imports.add(relation)
         else:
             edges.add(relation)
-    return Resolved(
-        symbols,
-        tuple(sorted(edges, key=_edge_key)),
-        tuple(sorted(unresolved, key=lambda u: (u.path, u.line, u.site or (0, 0, 0, 0), u.caller, u.reason, u.detail))),
-        tuple(sorted(imports, key=lambda i: (i.importer, i.line, i.name, i.target or ""))),
-        sum(d.facts.call_sites for d in definitions),
+    return described._replace(
+        edges=tuple(sorted(edges, key=_edge_key)),
+        unresolved=tuple(sorted(unresolved, key=_unresolved_key)),
+        imports=tuple(sorted(imports, key=lambda i: (i.importer, i.line, i.name, i.target or ""))),
     )
+
+
+def _unresolved_key(item: Unresolved) -> tuple[object, ...]:
+    return (item.path, item.line, item.site or (0, 0, 0, 0), item.caller, item.reason.value, item.detail)
 
 
 def _edge_key(edge: Edge) -> tuple[object, ...]:
@@ -164,6 +171,3 @@ def _open_site(unit: Definition, at: int, outcome: Outcome) -> Iterator[Unresolv
     if reasons:
         site = site_of(unit, at)
         yield Unresolved(caller_of(unit).id, unit.module.path, site[0], site, reasons[0], outcome.detail)
-
-
-__all__ = ["Reason", "Recorder", "Resolved", "Rule", "SymbolKind", "is_test_path", "resolve_program", "site_of"]
