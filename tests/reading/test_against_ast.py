@@ -13,10 +13,10 @@ from contextc.model.facts import ModuleFacts
 from tests.reading.ast_reference import reference
 from tests.reading.tables import tables
 
-SAMPLE = 90
+SAMPLE = 70
 LARGEST = 60_000  # bytes
 
-# bug: `(x): int = 1`, an annotated target in parentheses, is not read by libcst 1.9
+# `(x): int = 1`, an annotated target in parentheses, is not read by libcst 1.9; tree-sitter stands in
 PARENTHESISED_TARGETS = {"ann_module.py", "test_grammar.py"}
 
 
@@ -51,7 +51,7 @@ def test_every_node_stands_where_ast_has_it() -> None:
 
 
 def test_tree_sitter_gives_the_same_facts() -> None:
-    """So that a file that breaks keeps what it had. Patterns are the known difference, and some places of commas."""
+    """So that a file that breaks, or grows too deep for libcst, keeps what it had."""
     equal = compared = 0
     for path in sample(40):
         text = path.read_bytes()
@@ -63,7 +63,7 @@ def test_tree_sitter_gives_the_same_facts() -> None:
         compared += 1
         equal += tolerant.symbols == read.symbols
         assert outline(tolerant) == outline(read), path
-    assert equal >= 0.9 * compared > 0
+    assert equal == compared > 0
 
 
 def outline(facts: ModuleFacts) -> list[tuple[object, ...]]:

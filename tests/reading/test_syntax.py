@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
+from contextc.analyzer.reading.limits import DoesNotParse
+from contextc.analyzer.reading.read import read_facts
 from contextc.analyzer.reading.tree_sitter_reader import read_with_tree_sitter
+from contextc.model.facts import ModuleFacts
 from tests.reading.ast_reference import reference
 from tests.reading.notation import body, facts
 from tests.reading.tables import tables
@@ -152,7 +155,6 @@ ONLY_LIBCST = {
     "with (a): b",  # the item's own place counts the parentheses
     "type X[T: int] = list[T]",
     "def f[T: int = str, *Ts, **P = [int]](a: T) -> T: pass",
-    "match a:",  # patterns: only the names they capture
     "print >>f, x",  # Python 2's statement
     "lazy import a.b as c",
     "lazy from a import b",
@@ -167,6 +169,73 @@ def test_tree_sitter_reads_the_same() -> None:
         if read_with_tree_sitter(source.encode()).symbols != facts(source).symbols
     }
     assert different == ONLY_LIBCST
+
+
+PATTERNS = [
+    "{'a': 1, **r}",
+    "[x, *_]",
+    "A.B(c, d=-1.5)",
+    "'x' 'y'",
+    "-1-2j",
+    "{-1: _, x.y: (b), 'c': [d, *e], }",
+    "x.y, None",
+    "a,",
+    "{'a': 1, **r} | [x, *_] | A.B(c, d=-1.5) | 'x' 'y' | 1+2j as z if b",
+    "()",
+    "(a,)",
+    "((a))",
+    "-1 | -2",
+    "_ | 1",
+    "*a, b",
+    "A(b, c=1 as d, e=-1 as f, g=(h) as i)",
+    "[a, (b, c), *d,]",
+    "(a | b) as c",
+    "A(_, x=(y | 1), z=[*_])",
+    "{**rest}",
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_tree_sitter_reads_the_same_patterns(pattern: str) -> None:
+    source = f"match a:\n    case {pattern}:\n        pass\n"
+    assert read_with_tree_sitter(source.encode()).symbols == facts(source).symbols
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(a: A[x] | B | C & D ^ E): pass",  # the grammar groups types to the right
+        "x = a & b ^ c & d ^ e; y = (a ^ b) & c",  # and `^` tighter than `&`
+        "def f(a: D[x, y,]): return a, b,",
+        "for (x) in y: pass\nfor (x,) in y: pass",
+        "def f():\n    a();\n",
+        "x = rf'a{b}\\''",
+        "f(a, *b.c(*d.e(), g=[*h.i]), *j[0], **k)",  # and hangs the star on the first name
+    ],
+)
+def test_tree_sitter_reads_the_same_of_what_it_parses_otherwise(source: str) -> None:
+    assert read_with_tree_sitter(source.encode()).symbols == facts(source).symbols
+
+
+LIBCST_GAPS = [
+    "(x): int = 1",
+    "class A:\n    (x.y): int",
+    "class A(metaclass=M, *b): pass",
+    "def f():\n    if a:\n        (x): B = c()\n        class D(*a, k=1, *b): pass",
+]
+
+
+@pytest.mark.parametrize("source", LIBCST_GAPS)
+def test_what_libcst_wrongly_rejects_is_read_in_full(source: str) -> None:
+    with pytest.raises(DoesNotParse):
+        facts(source)
+    read = read_facts(source.encode())
+    assert isinstance(read, ModuleFacts)
+    assert not read.partial
+    assert tables(read, sys.version_info >= (3, 12)) == reference(source.encode())
+    broken = read_facts(f"{source}\nx = = 1\n".encode())
+    assert isinstance(broken, ModuleFacts)
+    assert [item.line for item in broken.damage] == [source.count("\n") + 2]
 
 
 def test_layout_does_not_matter() -> None:

@@ -1,7 +1,7 @@
 """Is a text Python apart from what libcst can't be asked to read? Then tree-sitter's facts of it are complete.
 
 In: the text and the fault libcst was stopped by. Out: None, or the fault that remains when every expression too deep
-for libcst, and every construct it wrongly rejects, is masked by `(_)`. `find_fault(text, fault)` is None for a sum of
+for libcst, and every construct it wrongly rejects, is masked by a `_`. `find_fault(text, fault)` is None for a sum of
 5,000 terms, for `(x): int = 1` and for `class A(metaclass=M, *bases): ...`.
 
 Why ask: tree-sitter reports no error for some texts that are no Python (bad dedents, Python 2).
@@ -48,11 +48,9 @@ def find_fault(text: bytes, fault: Unreadable) -> Unreadable | None:
     if isinstance(fault, DoesNotParse) and not gaps:
         return fault
     root = parse_tree(text)
-    if root.has_error:
-        return fault
     masked = bytearray(text)
-    for place in _find_gaps(root) if gaps else ():
-        _mask(masked, place)
+    for start, end in _find_gaps(root) if gaps else ():
+        masked[start:end] = b"_".ljust(end - start)
     remaining = fault
     for most in ROUNDS:
         _mask_deep(root, masked, most)
@@ -104,8 +102,8 @@ def _outermost(root: Node, offset: int) -> Range | None:
 
 
 def _find_gaps(root: Node) -> list[Range]:
-    """The places of what libcst 1.9 rejects though it is Python: annotated targets in parentheses, and class arguments
-    with a star after a keyword."""
+    """The places, each on one line, of what libcst 1.9 rejects though it is Python: the target of an annotation, in
+    parentheses; a class's arguments, with a star after a keyword."""
     found = []
     pending = [root]
     while pending:
@@ -113,14 +111,14 @@ def _find_gaps(root: Node) -> list[Range]:
         place = None
         if node.type == "assignment" and node.child_by_field_name("type") is not None:
             place = node.child_by_field_name("left")
-            if place is not None and place.type != "parenthesized_expression":
+            if place is not None and place.type not in ("parenthesized_expression", "tuple_pattern"):
                 place = None
         elif node.type == "class_definition":
             superclasses = node.child_by_field_name("superclasses")
             kinds = [] if superclasses is None else [child.type for child in children(superclasses)]
             if "keyword_argument" in kinds and "list_splat" in kinds[kinds.index("keyword_argument") :]:
                 place = superclasses
-        if place is not None:
+        if place is not None and place.start_point.row == place.end_point.row:
             found.append((place.start_byte, place.end_byte))
         if node.type in _HOLD_GAPS:
             pending.extend(node.named_children)

@@ -51,10 +51,10 @@ class Walk:
         return place if self.star is None or place != self.star[0] else self.star[1]
 
     def end(self, node: Node) -> int:
-        """Where a node ends, comments at the end of a block left out."""
+        """Where a node ends, comments at the end of a block left out, a semicolon not."""
         last = node
         while last.type in _OPEN_ENDED and (parts := children(last)):
-            last = parts[-1]
+            last = last.children[-1] if last.children[-1].type == ";" else parts[-1]
         return self.base + int(last.end_byte)
 
     def open(self, node: Node) -> int:
@@ -63,6 +63,11 @@ class Walk:
         slot = scope.open(self.start(node))
         scope.close(slot, self.end(node))
         return slot >> 1
+
+    def open_items(self, node: Node, items: list[Node]) -> int:
+        """Numbers a tuple without parentheses: `items` and the comma behind them, all in `node`."""
+        commas = [child for child in node.children if child.type == "," and child.start_byte > items[-1].start_byte]
+        return self.open_between(items[0], commas[-1] if commas else items[-1])
 
     def open_between(self, first: Node, last: Node) -> int:
         """Numbers what stretches over several nodes, as a tuple without parentheses does."""
@@ -116,29 +121,30 @@ class Walk:
         read = self.expressions.get(node.type)
         if read is None or node.is_missing:
             return ir.Unread(self.open(node), node.type)
-        result: ir.Expr
-        if self.text.startswith(b"*", self.base + node.start_byte) and node.type in _CHAINS:
-            result = self._starred(node, read)
-        else:
-            result = read(self, node)
+        if self.is_starred(node):
+            return ir.Starred(self.open(node), self.unstarred(node))
+        result: ir.Expr = read(self, node)
         return result
 
-    def _starred(self, node: Node, read: Read) -> ir.Expr:
-        """`[*a.b(c)]`: in the grammar the star is innermost, on `a`; in Python it is outermost."""
-        if self.star is not None:
-            result: ir.Expr = read(self, node)
-            return result
+    def is_starred(self, node: Node) -> bool:
+        """`*a.b(c)`: in the grammar the star is innermost, on `a`; in Python it is outermost. Not true of the inner
+        nodes of such a chain that is being read."""
+        start = self.base + node.start_byte
+        inside = self.star is not None and self.star[0] == start
+        return node.type in _CHAINS and not inside and self.text.startswith(b"*", start)
+
+    def unstarred(self, node: Node) -> ir.Expr:
+        """Reads a starred chain without its star."""
         splat = node
         while splat is not None and splat.type in _CHAINS:
             splat = splat.named_children[0] if splat.named_children else None
         inner = children(splat) if splat is not None and splat.type == "list_splat" else []
         if len(inner) != 1:
             return ir.Unread(self.open(node), node.type)
-        at = self.open(node)
-        self.star = (self.start(node), self.start(inner[0]))
-        value: ir.Expr = read(self, node)
-        self.star = None
-        return ir.Starred(at, value)
+        outer, self.star = self.star, (self.start(node), self.start(inner[0]))
+        value: ir.Expr = self.expressions[node.type](self, node)
+        self.star = outer
+        return value
 
     def field(self, node: Node, name: str) -> ir.Expr | None:
         """Reads the expression in a field, if it is there."""

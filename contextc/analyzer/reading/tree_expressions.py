@@ -5,6 +5,9 @@ In: the walk and a node. Out: its IR. Ordinals follow the order of the text, as 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from contextc.analyzer.reading.limits import MAX_LINKS
 from contextc.analyzer.reading.strings import decode_text, join_texts, read_literal
 from contextc.analyzer.reading.tree_cursor import Node, Read, Walk, children
 from contextc.model import ir
@@ -22,6 +25,9 @@ _COMPREHENSIONS = {
     "generator_expression": "generator",
 }
 _LARGEST = 1 << 63
+_PREFIXES = "bBfFrRtTuU"
+_MISGROUPED = frozenset({"&", "^"})
+_UNION = frozenset({"|"})
 
 
 def read_identifier(w: Walk, node: Node) -> ir.Name:
@@ -86,6 +92,8 @@ def read_arguments(w: Walk, node: Node) -> tuple[ir.Argument, ...]:
         elif child.type in ("list_splat", "dictionary_splat") and len(children(child)) == 1:
             star = "*" if child.type == "list_splat" else "**"
             args.append(ir.Argument(star, None, w.expression(children(child)[0])))
+        elif w.is_starred(child):
+            args.append(ir.Argument("*", None, w.unstarred(child)))
         elif child.type != "ERROR":
             args.append(ir.Argument("", None, w.expression(child)))
     return tuple(args)
@@ -97,18 +105,9 @@ def read_subscript(w: Walk, node: Node) -> ir.Subscript:
     keys = node.children_by_field_name("subscript")
     if not keys:
         return ir.Subscript(at, value, ir.Unread(w.open(node), "subscript"))
-    last = node.children[-2]  # before the bracket: a comma, if one stands there
-    if len(keys) == 1 and last.type != "," and keys[0].type != "list_splat":
+    if len(keys) == 1 and node.children[-2].type != "," and keys[0].type != "list_splat":
         return ir.Subscript(at, value, w.expression(keys[0]))
-    items = w.open_between(keys[0], last if last.type == "," else keys[-1])
-    return ir.Subscript(at, value, ir.TupleExpr(items, w.expressions_of(keys)))
-
-
-def _read_items(w: Walk, nodes: list[Node], as_tuple: bool) -> ir.Expr:
-    """One expression, or a tuple without parentheses."""
-    if not as_tuple:
-        return w.expression(nodes[0])
-    return ir.TupleExpr(w.open_between(nodes[0], nodes[-1]), w.expressions_of(nodes))
+    return ir.Subscript(at, value, ir.TupleExpr(w.open_items(node, keys), w.expressions_of(keys)))
 
 
 def read_items(w: Walk, node: Node) -> ir.Expr:
@@ -116,7 +115,9 @@ def read_items(w: Walk, node: Node) -> ir.Expr:
     parts = children(node)
     if not parts:
         return ir.Unread(w.open(node), node.type)
-    return _read_items(w, parts, len(parts) > 1 or any(child.type == "," for child in node.children))
+    if len(parts) == 1 and all(child.type != "," for child in node.children):
+        return w.expression(parts[0])
+    return ir.TupleExpr(w.open_items(node, parts), w.expressions_of(parts))
 
 
 def read_slice(w: Walk, node: Node) -> ir.Slice:
@@ -131,7 +132,10 @@ def read_slice(w: Walk, node: Node) -> ir.Slice:
     return ir.Slice(at, *parts)
 
 
-def read_tuple(w: Walk, node: Node) -> ir.TupleExpr:
+def read_tuple(w: Walk, node: Node) -> ir.Expr:
+    parts = children(node)
+    if node.type == "tuple_pattern" and len(parts) == 1 and all(child.type != "," for child in node.children):
+        return w.expression(parts[0])  # `for (x) in y`
     return ir.TupleExpr(w.open(node), w.expressions_of(children(node)))
 
 
@@ -194,14 +198,64 @@ def read_comprehension(w: Walk, node: Node) -> ir.Comprehension:
 def _read_right(w: Walk, node: Node) -> ir.Expr:
     nodes = node.children_by_field_name("right")
     parts = [part for part in nodes if part.is_named]
-    return _read_items(w, parts, len(parts) > 1) if parts else ir.Unread(w.open(node), "missing right")
+    if not parts:
+        return ir.Unread(w.open(node), "missing right")
+    if len(nodes) == 1:
+        return w.expression(parts[0])
+    return ir.TupleExpr(w.open_between(parts[0], nodes[-1]), w.expressions_of(parts))
 
 
-def read_operator(w: Walk, node: Node) -> ir.BinaryOp:
+def read_operator(w: Walk, node: Node) -> ir.Expr:
+    operator = node.child_by_field_name("operator")
+    op = "" if operator is None else w.word(operator)
+    if op in _MISGROUPED:
+        operands = _flatten(node, _MISGROUPED)
+        if len(operands) <= MAX_LINKS and any(operand[1] != op for operand in operands[1:]):
+            return _read_grouped(w, operands)
     at = w.open(node)
     left = w.required_link(node, "left")
-    operator = node.child_by_field_name("operator")
-    return ir.BinaryOp(at, "" if operator is None else w.word(operator), left, w.required(node, "right"))
+    return ir.BinaryOp(at, op, left, w.required(node, "right"))
+
+
+def _flatten(node: Node, ops: frozenset[str]) -> list[tuple[Node, str]]:
+    """The operands of a tree of these operators from left to right, each with the operator before it."""
+    operands: list[tuple[Node, str]] = []
+    pending = [(node, "")]
+    while pending:
+        item, before = pending.pop()
+        while item.type == "type" and len(children(item)) == 1:
+            item = children(item)[0]
+        parts = children(item)
+        operator = item.child_by_field_name("operator") if item.type == "binary_operator" else None
+        op = "|" if item.type == "union_type" else "" if operator is None else operator.type
+        if op in ops and len(parts) == 2:
+            pending += [(parts[1], op), (parts[0], before)]
+        else:
+            operands.append((item, before))
+    return operands
+
+
+def _read_grouped(w: Walk, operands: list[tuple[Node, str]]) -> ir.Expr:
+    """`&` binds tighter than `^`; in the grammar it is the other way round."""
+    groups: list[list[Node]] = []
+    for operand, before in operands:
+        if before == "&":
+            groups[-1].append(operand)
+        else:
+            groups.append([operand])
+    return _read_chain(w, "^", groups, lambda group: _read_chain(w, "&", [[item] for item in group], None))
+
+
+def _read_chain(w: Walk, op: str, groups: list[list[Node]], read: Callable[[list[Node]], ir.Expr] | None) -> ir.Expr:
+    """One operator between groups of operands, grouped to the left."""
+    first = groups[0][0]
+    ats = [w.open_between(first, group[-1]) for group in reversed(groups[1:])]
+    value: ir.Expr | None = None
+    for group in groups:
+        item = w.expression(group[0]) if read is None else read(group)
+        value = item if value is None else ir.BinaryOp(ats.pop(), op, value, item)
+    assert value is not None
+    return value
 
 
 def read_boolean(w: Walk, node: Node) -> ir.BoolOp:
@@ -297,6 +351,12 @@ def _read_parts(w: Walk, node: Node) -> tuple[ir.Expr, ...]:
             parts.append(ir.Constant(w.open(child), "str", decode_text(text, raw)))
         elif child.type in ("interpolation", "format_expression"):
             parts.extend(_read_field(w, child))
+    width = len(w.word(node.children[0]).lstrip(_PREFIXES))
+    end = node.children[-1]
+    if end.end_byte - end.start_byte > width:  # of a raw string, the grammar counts `\\'` before its end to that
+        slot = w.builder.scope.open(w.start(end))
+        w.builder.scope.close(slot, w.base + end.end_byte - width)
+        parts.append(ir.Constant(slot >> 1, "str", decode_text(w.word(end)[:-width], raw)))
     return tuple(parts)
 
 
@@ -359,13 +419,11 @@ def read_generic(w: Walk, node: Node) -> ir.Expr:
 
 
 def read_union(w: Walk, node: Node) -> ir.Expr:
-    """`int | None` where a type is expected."""
-    parts = children(node)
-    if len(parts) != 2:
+    """`list[int] | str | None` where a type is expected. The grammar groups to the right, Python to the left."""
+    operands = [operand for operand, _ in _flatten(node, _UNION)]
+    if not 2 <= len(operands) <= MAX_LINKS:
         return ir.Unread(w.open(node), node.type)
-    at = w.open(node)
-    left = w.link(parts[0])
-    return ir.BinaryOp(at, "|", left, w.expression(parts[1]))
+    return _read_chain(w, "|", [[operand] for operand in operands], None)
 
 
 READERS: dict[str, Read] = {

@@ -12,6 +12,7 @@ from contextc.analyzer.reading.builder import LAMBDA_NAME, Scope, end_variables
 from contextc.analyzer.reading.limits import MAX_LINKS
 from contextc.analyzer.reading.tree_cursor import Node, Read, Walk, children
 from contextc.analyzer.reading.tree_expressions import read_arguments, read_inner, read_items
+from contextc.analyzer.reading.tree_patterns import read_case_pattern
 from contextc.model import ir
 from contextc.model.facts import SymbolKind
 
@@ -452,32 +453,11 @@ def read_match(w: Walk, node: Node) -> ir.Match:
 
 
 def _read_case(w: Walk, node: Node) -> ir.Case:
-    """A case of a broken file: what its pattern tests is left open, the names it captures are bound."""
     at = w.open(node)
-    patterns = [child for child in children(node) if child.type == "case_pattern"]
-    pattern = ir.MatchAs(w.open(patterns[0] if patterns else node), None, None)
-    for item in patterns:
-        for name in _captured(w, item):
-            w.builder.scope.bind(name)
+    pattern = read_case_pattern(w, node)
     guard_node = node.child_by_field_name("guard")
     guard = None if guard_node is None else read_inner(w, guard_node)
     return ir.Case(at, pattern, guard, w.block(node.child_by_field_name("consequence")))
-
-
-def _captured(w: Walk, node: Node) -> Iterator[str]:
-    pending = [node]
-    while pending:
-        item = pending.pop()
-        parts = children(item)
-        if item.type == "dotted_name":
-            if len(parts) == 1:
-                yield w.name(item)
-            continue
-        if item.type in ("as_pattern", "splat_pattern") and parts and parts[-1].type == "identifier":
-            yield w.name(parts[-1])
-        if item.type in ("class_pattern", "keyword_pattern"):  # the first part is the class, or the keyword
-            parts = parts[1:]
-        pending.extend(parts)
 
 
 _HOLD_STATEMENTS = frozenset(
