@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class SkipReason(str, Enum):
-    """Why a file or folder was not (or not fully) analysed. `partial` files are analysed as far as they parse."""
+    """Why a file or folder was not (or not fully) analysed. Those read in part are among `Analysis.files`."""
 
     IGNORED = "ignored"  # by a .gitignore
     EXCLUDED = "excluded"  # by --exclude or [tool.contextc]
@@ -15,8 +15,8 @@ class SkipReason(str, Enum):
     ENVIRONMENT = "environment"  # holds pyvenv.cfg or conda-meta
     DEPENDENCIES = "dependencies"  # node_modules, __pycache__, version-control folders
     TOO_LARGE = "too-large"
-    TOO_DEEP = "too-deep"
-    UNDECODABLE = "undecodable"
+    TOO_DEEP = "too-deep"  # some expression is; the rest was read
+    UNDECODABLE = "undecodable"  # no Python; read in part all the same where it is text
     UNREADABLE = "unreadable"
     NOT_REGULAR = "not-regular"  # a socket, pipe or device
     SYMLINK_LOOP = "symlink-loop"
