@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from contextc.analyzer.reading.pool import Reading, read_all
 from contextc.analyzer.reading.read import Failure, read_facts
 from contextc.model.diagnostic import SkipReason
 from contextc.model.facts import ModuleFacts
+from tests.command import FIXTURES
 
 FOLDER = Path(pool.__file__).parent
 PARENTHESES = b"x = " + b"(" * 5_000 + b"1" + b")" * 5_000
@@ -146,3 +151,73 @@ def test_a_pool_keeps_its_processes_between_batches(monkeypatch: pytest.MonkeyPa
     assert process.poll() is not None
     assert isinstance(readers.read_all([("a", b"x")])["a"], Reading), "a closed pool starts again"
     readers.close()
+
+
+def test_what_a_child_prints_reaches_no_one(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    noisy = pool._BOOT.replace("; main()", "; import contextc.analyzer.reading.read as r, os, warnings; ")
+    noisy += "f = r.read_facts; r.read_facts = lambda t: "
+    noisy += "(print('a'), os.write(1, b'b'), os.write(2, b'c'), warnings.warn('d'), f(t))[4]"
+    noisy += "; main()"
+    monkeypatch.setattr(pool, "_BOOT", noisy)
+    assert isinstance(read_all([("a", b"x"), ("b", b"'\\d'")], 1)["b"], Reading)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+@pytest.mark.parametrize("to_all", [False, True])
+def test_ctrl_c_leaves_no_child(tmp_path: Path, to_all: bool) -> None:
+    """A terminal sends the signal to the children too; another program sends it to the parent alone. A parent that is
+    killed can't end them: they see their input end."""
+    program = (
+        "import signal, sys, time; sys.path += sys.argv[1:]; from contextc.analyzer.reading.pool import ReaderPool\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "with ReaderPool(1) as pool:\n"
+        "    pool.read_all([('a', b'x')]); print(pool._workers[0].process.pid, flush=True)\n"
+        "    pool.read_all([(str(n), b'x = a' + b'.b(c)' * 600) for n in range(500)])\n"
+    )
+    folders = [str(Path(pool.__file__).parents[3]), *pool.library_folders()]
+    for number in (signal.SIGINT, signal.SIGKILL):
+        parent = subprocess.Popen(
+            [sys.executable, "-c", program, *folders],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True,
+        )  # fmt: skip
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        time.sleep(0.1)
+        if to_all and number == signal.SIGINT:
+            os.killpg(parent.pid, number)
+        else:
+            parent.send_signal(number)
+        _, noise = parent.communicate(timeout=30)
+        assert noise.count("Traceback") <= 1
+        assert parent.returncode in (-number, 1)
+        for _ in range(100):
+            if not is_alive(child):
+                break
+            time.sleep(0.1)
+        assert not is_alive(child)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_a_small_cold_tree_takes_one_child(tmp_path: Path) -> None:
+    program = (
+        "import sys; started = []\n"
+        "sys.addaudithook(lambda event, args: started.append(args[1]) if event == 'subprocess.Popen' else None)\n"
+        "from contextc.cli import main; main(sys.argv[1:])\n"
+        "print(sum(any('reading.child' in part for part in words) for words in started), len(started))\n"
+    )
+    words = ["compile", str(FIXTURES / "nine_files"), "app/views.py", "--out", os.devnull]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, "CONTEXTC_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(FIXTURES.parent)},
+    )  # fmt: skip
+    assert done.stdout.split() == ["1", "1"]
