@@ -163,6 +163,8 @@ def _write(arguments: Namespace, pieces: Iterable[str]) -> None:
         except OSError as fault:
             raise UserError(f"--out: can't write '{arguments.out}': {fault.strerror}") from fault
         return
+    if sys.stdout is None:  # the caller closed it
+        raise UserError("standard output is closed: name a file with --out FILE")
     if sys.stdout.isatty():
         pieces = (_UNSAFE.sub(lambda sign: ascii(sign.group())[1:-1], piece) for piece in pieces)
     stream = getattr(sys.stdout, "buffer", None)

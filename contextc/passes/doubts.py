@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.diagnostic import Skip, SkipReason, Warning
-from contextc.model.edge import Certainty, Edge
+from contextc.model.edge import Certainty, Edge, EdgeKind
 from contextc.model.plan import Item
 from contextc.passes.forms import Source, first_line
 from contextc.passes.slice import FOLLOWED_FROM_SEEDS, text_owners
@@ -57,7 +57,11 @@ def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str
             break
         for owner in text_owners(graph, graph.symbol(item.symbol), item.hop == 0):
             possible: dict[tuple[object, ...], list[Edge]] = {}
-            for edge in graph.edges_from(owner.id, FOLLOWED_FROM_SEEDS):
+            followed = graph.edges_from(owner.id, FOLLOWED_FROM_SEEDS)
+            called = {edge.callee for edge in followed if edge.kind.is_call}
+            for edge in followed:
+                if edge.kind is EdgeKind.READS_ATTRIBUTE and edge.callee in called:
+                    continue  # said once, where it is called
                 if edge.certainty is Certainty.POSSIBLE:
                     possible.setdefault((edge.line, edge.site), []).append(edge)
             doubts = [

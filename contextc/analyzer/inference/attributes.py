@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import substitute
 from contextc.analyzer.inference.bindings import DefinitionBinding, FromBinding, ModuleBinding, ValueBinding
-from contextc.analyzer.inference.classes import TYPE
+from contextc.analyzer.inference.classes import TYPE, UNCLEAR
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.recorder import Outcome
@@ -119,7 +119,7 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
     for cls in classes.mro(value.cls):
         if cls.startswith("?"):
             if owner is None:
-                found.add(kernel.make.external(f"{cls[1:]}.{name}"))
+                found.add(_from_unknown_base(frame, cls, name))
             break
         if classes.in_repository(cls):
             found |= _typed(frame, frame.read(("iattr", cls, name)), value, cls)
@@ -127,12 +127,19 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
         for below, other in classes.owners_below(value.cls, name):
             receiver = kernel.make.instance(below, Grip.DECLARED)
             found |= _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
-        if owner is None or not found:
+        if owner is None or not found or name in kernel.classes.foreign_stores:
             for below in classes.descendants(value.cls):
                 found |= frame.read(("iattr", below, name))
     if owner is None and not found and not _is_dunder(name):
         found |= _fall_back(frame, value, name, at)
     return frozenset(found)
+
+
+def _from_unknown_base(frame: Frame, base: str, name: str) -> Value:
+    """A member that a base which was not found may have: a library's, or nobody can say whose."""
+    if base.startswith(UNCLEAR):
+        return frame.kernel.make.open(Reason.UNTYPED_RECEIVER)
+    return frame.kernel.make.external(f"{base[1:]}.{name}")
 
 
 def _is_dunder(name: str) -> bool:
@@ -305,7 +312,7 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
     for cls in classes.mro(value.cls):
         if cls.startswith("?"):
             if owner is None or owner == "~builtins:object":
-                found.add(kernel.make.external(f"{cls[1:]}.{name}"))
+                found.add(_from_unknown_base(frame, cls, name))
             break
         if classes.in_repository(cls):
             found |= frame.read(("iattr", cls, name)) if name in classes.stored_attributes.get(cls, ()) else NOTHING
@@ -365,7 +372,7 @@ def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSe
             continue
         for cls in line[line.index(value.cls) + 1 :]:
             if cls.startswith("?"):
-                found.add(kernel.make.external(f"{cls[1:]}.{name}"))
+                found.add(_from_unknown_base(frame, cls, name))
                 break
             if classes.declares(cls, name):
                 items = _class_level(frame, cls, name)

@@ -90,7 +90,9 @@ def _spread(frame: Frame, values: ValueSet) -> list[ValueSet] | None:
 
 
 def _collect(frame: Frame, definition: Definition, star: ir.Parameter, index: int | None, values: ValueSet) -> None:
-    """An extra positional argument goes into the `*args` tuple."""
+    """An extra positional argument goes into the `*args` tuple of a function whose body is analysed."""
+    if not definition.module.in_repository:
+        return
     site = star_site(definition, star)
     frame.write(("arg", site, 0), values)
     if index is not None and index < MAX_SPREAD:
@@ -113,7 +115,7 @@ def _bind_keywords(
             yield from _bind_mapping(frame, definition, named, extra, values)
         elif name in named:
             yield named[name], values
-        elif extra is not None:
+        elif extra is not None and definition.module.in_repository:
             site = star_site(definition, extra)
             frame.write(("key", site, name), values)
             frame.write(("arg", site, 1), values)

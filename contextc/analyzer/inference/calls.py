@@ -229,7 +229,10 @@ def record(
         if rule in (Rule.CALLABLE_VALUE, Rule.RECEIVER_EXACT, Rule.MODULE_ATTRIBUTE, Rule.CLASS_ATTRIBUTE):
             rule = Rule.GETATTR_PATTERN
     abstract = frame.kernel.is_abstract(callee)
-    context.outcome.targets.add(Target(callee.id, kind, rule, group or callee.id, context.possible, abstract))
+    indirect = group is not None
+    context.outcome.targets.add(
+        Target(callee.id, kind, rule, group or callee.id, context.possible, abstract, indirect)
+    )
 
 
 def _by_receiver(

@@ -14,6 +14,7 @@ from contextc.model import ir
 
 OBJECT = "~builtins:object"
 TYPE = "~builtins:type"
+UNCLEAR = "??"  # begins the name of a base that only evaluation could tell, a parameter for example
 _SPECIAL_BASES = {"NamedTuple": "~builtins:tuple", "TypedDict": "~builtins:dict"}
 
 
@@ -45,6 +46,7 @@ class Classes:
         self._descendants: dict[str, tuple[str, ...]] = {}
         self._local = frozenset(d.id for m in program.repository for d in m.definitions if d.is_class)
         self.stored_attributes: dict[str, frozenset[str]] = {}
+        self.foreign_stores: frozenset[str] = frozenset()
         self._owners: dict[tuple[str, str], str | None] = {}
         program.find_stub("builtins")
         for module in program.repository:
@@ -179,7 +181,7 @@ class Classes:
                     return self._base_id(target, limit - 1)
             return f"?{item.name}"
         if isinstance(item, Unclear):
-            return f"?{item.name}"
+            return f"{UNCLEAR}{item.name}"
         return None
 
     def _linearise(self, info: ClassInfo) -> tuple[str, ...]:

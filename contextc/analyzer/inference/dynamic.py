@@ -90,8 +90,10 @@ def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | 
         names = [n for n in attribute_names(frame, inner) if not n.startswith("__")]
     else:
         names = [n for n in attribute_names(frame, inner) if pattern.fullmatch(n)]
-    if not names or len(names) > (MAX_UNKNOWN if pattern is None else MAX_ENUMERATED):
+    if not names or (pattern is None and len(names) > MAX_UNKNOWN):
         return kernel.open(Reason.DYNAMIC_ATTRIBUTE)
+    if len(names) > MAX_ENUMERATED:
+        return kernel.open(Reason.WIDENED)
     found: set[Value] = set()
     for name in names:
         for item in read_attribute(frame, inner, name, -1):

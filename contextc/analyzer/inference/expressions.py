@@ -425,6 +425,8 @@ def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
         joined = _joined_containers(frame, left, right, expr.at)
         if joined is not None:
             return joined
+    if expr.op == "*" and any(isinstance(v, Instance) and v.cls == "~builtins:list" for v in left):
+        return left  # `[None] * n` holds what its display holds
     if expr.op == "|" and any(isinstance(v, (ClassObject, SpecialForm)) for v in left):
         return left | right
     return binary(frame, expr.op, left, right, expr.at)

@@ -18,7 +18,18 @@ from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.statements import run_block
 from contextc.model import ir
 from contextc.model.facts import SymbolKind
-from contextc.model.value import NOTHING, FunctionValue, Grip, Instance, SpecialForm, Value, ValueSet
+from contextc.model.value import (
+    NOTHING,
+    ClassObject,
+    FunctionValue,
+    Grip,
+    Instance,
+    PropertyObject,
+    SpecialForm,
+    Value,
+    ValueSet,
+    Wrapper,
+)
 
 ORACLE_ROUNDS = 2
 UNIT_KINDS = (SymbolKind.MODULE, SymbolKind.CLASS, *FUNCTION_KINDS)
@@ -40,6 +51,7 @@ class Solver:
         self._counts: dict[int, int] = {}
         self.evaluations = 0
         self.kernel.classes.stored_attributes = find_stored_attributes(program)
+        self.kernel.classes.foreign_stores = find_foreign_stores(program)
 
     def solve(self) -> Recorder:
         """Runs all strata and returns what the resolution pass recorded."""
@@ -89,6 +101,9 @@ def evaluate_unit(kernel: Kernel, unit: Definition, recorder: Recorder | None) -
         _write_class(frame)
 
 
+_NO_MEMBERS = (FunctionValue, PropertyObject, Wrapper, ClassObject)  # stay attributes of an Enum class
+
+
 def _write_class(frame: Frame) -> None:
     """A class body's names become class attributes; an Enum's values its members."""
     kernel = frame.kernel
@@ -97,7 +112,7 @@ def _write_class(frame: Frame) -> None:
     for name, values in frame.env.items():
         if "." in name:
             continue
-        if is_enum and not name.startswith("_") and not any(isinstance(v, FunctionValue) for v in values):
+        if is_enum and not name.startswith("_") and not any(isinstance(v, _NO_MEMBERS) for v in values):
             values = frozenset({kernel.make.instance(unit.id, Grip.EXACT)})
         frame.write(("cattr", unit.id, name), values)
 
@@ -161,6 +176,26 @@ def find_stored_attributes(program: Program) -> dict[str, frozenset[str]]:
                     if isinstance(target, ir.Attribute) and _is_name(target.value, receiver):
                         names.add(target.attr)
     return {cls: frozenset(names) for cls, names in found.items()}
+
+
+def find_foreign_stores(program: Program) -> frozenset[str]:
+    """Attribute names that some code stores on an object that is not its own receiver, by text: on a class, a module,
+    through `setattr`. A method of such a name may have been replaced."""
+    from contextc.model.traverse import iter_nodes
+
+    found: set[str] = set()
+    for module in program.repository:
+        for unit in module.definitions:
+            receiver = unit.facts.parameters[0].name if unit.facts.parameters else ""
+            for node in iter_nodes(*unit.facts.body):
+                for target in _targets(node):
+                    if isinstance(target, ir.Attribute) and not _is_name(target.value, receiver):
+                        found.add(target.attr)
+                if isinstance(node, ir.Call) and _is_name(node.func, "setattr") and len(node.args) == 3:
+                    name = node.args[1].value
+                    if isinstance(name, ir.Constant) and isinstance(name.value, str):
+                        found.add(name.value)
+    return frozenset(found)
 
 
 def _is_name(expr: ir.Expr, name: str) -> bool:

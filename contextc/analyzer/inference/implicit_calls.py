@@ -41,9 +41,10 @@ _SIMPLE = frozenset({"~builtins:int", "~builtins:float", "~builtins:str", "~buil
 
 
 def call_method(
-    frame: Frame, value: Value, name: str, args: tuple[ValueSet, ...], at: int, rule: Rule
+    frame: Frame, value: Value, name: str, args: tuple[ValueSet, ...], at: int, rule: Rule, operation: str = ""
 ) -> ValueSet:
-    """Runs a special method of the value's class, recorded at node `at`; nothing where the class has none."""
+    """Runs a special method of the value's class, recorded at node `at`; nothing where the class has none. Methods that
+    are alternatives of one `operation` share its outcome, so that none of them counts as the only one."""
     if isinstance(value, Possible):
         value = value.value
     if isinstance(value, (Open, External, SpecialForm)):
@@ -51,7 +52,7 @@ def call_method(
     methods = read_attribute(frame, value, name, -1)
     if not methods:
         return NOTHING
-    outcome = implicit_outcome(frame, at, name)
+    outcome = implicit_outcome(frame, at, operation or name)
     arguments = Arguments(tuple(("", a) for a in args), ())
     found: set[Value] = set()
     for method in methods:
@@ -184,6 +185,23 @@ def enter(frame: Frame, values: ValueSet, at: int, is_async: bool) -> ValueSet:
             result = frozenset({frame.kernel.make.external(f"{value.name}.{names[0]}()")})
         found |= await_values(frame, result, at) if is_async else result
     return frozenset(found)
+
+
+def may_swallow(frame: Frame, values: ValueSet, is_async: bool) -> bool:
+    """Whether a context manager's exit can return something true, so that what the body raised ends there."""
+    name = "__aexit__" if is_async else "__exit__"
+    quiet, frame.quiet = frame.quiet, True
+    try:
+        for value in values:
+            if not isinstance(value, (Instance, Literal, Text, ClassObject)):
+                return True
+            result = call_method(frame, value, name, (frame.kernel.none,) * 3, -1, Rule.CONTEXT_MANAGER)
+            result = await_values(frame, result, -1) if is_async else result
+            if result - frame.kernel.none and not all(isinstance(v, Literal) and not v.value for v in result):
+                return True
+    finally:
+        frame.quiet = quiet
+    return False
 
 
 # ------------------------------------------------------------------------------------------------------ subscripts
@@ -348,8 +366,17 @@ def test_truth(frame: Frame, values: ValueSet, at: int) -> None:
     for value in values:
         for name in ("__bool__", "__len__"):
             if has_own_method(frame, value, name):
-                call_method(frame, value, name, (), at, Rule.CONVERSION)
+                call_method(frame, value, name, (), at, Rule.CONVERSION, "truth")
                 break
+        else:
+            _note_other(frame, value, at, "truth")
+
+
+def _note_other(frame: Frame, value: Value, at: int, operation: str) -> None:
+    """A value whose own code does not run is one more thing that the operation can mean."""
+    outcome = implicit_outcome(frame, at, operation)
+    if outcome is not None and value not in frame.kernel.none:
+        outcome.others += 1
 
 
 def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int) -> None:
@@ -357,5 +384,7 @@ def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int) -> 
     for value in values:
         for name in names:
             if has_own_method(frame, value, name):
-                call_method(frame, value, name, (), at, Rule.CONVERSION)
+                call_method(frame, value, name, (), at, Rule.CONVERSION, "conversion")
                 break
+        else:
+            _note_other(frame, value, at, "conversion")

@@ -65,6 +65,8 @@ def call_stub(
         if result is not None:
             return result
     special = _dict_access(frame, definition, receiver, args)
+    if definition.name == "update" and isinstance(receiver, Instance) and receiver.site is not None:
+        _store_keywords(frame, receiver, args)
     candidates = overloads(frame, definition)
     chosen, bound = choose_overload(frame, candidates, receiver, args)
     solution = _receiver_mapping(frame, chosen, receiver)
@@ -80,6 +82,17 @@ def call_stub(
     for key, values in fresh.items():
         own.setdefault(key, values)
     return stub_result(frame, chosen, receiver, own)
+
+
+def _store_keywords(frame: Frame, receiver: Instance, args: Arguments) -> None:
+    """`d.update(k=v)` and `dict(k=v)` store under literal keys."""
+    assert receiver.site is not None
+    if not frame.kernel.classes.is_subclass(receiver.cls, "~builtins:dict"):
+        return
+    for keyword, values in args.keywords:
+        if keyword is not None:
+            frame.write(("key", receiver.site, keyword), values)
+            frame.write(("arg", receiver.site, 1), values)
 
 
 def _receiver_mapping(frame: Frame, definition: Definition, receiver: Value | None) -> dict[str, ValueSet]:
@@ -207,10 +220,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
         pairs.extend(_callables(frame, bound, solution))
         if site is not None:
             fill_site(frame, made, owner, solution)
-            for keyword, values in args.keywords:
-                if keyword is not None and kernel.classes.is_subclass(callee.cls, "~builtins:dict"):
-                    frame.write(("key", site, keyword), values)
-                    frame.write(("arg", site, 1), values)
+            _store_keywords(frame, made, args)
     register_callbacks(frame, args, context, pairs, module)
     return frozenset({made})
 

@@ -13,7 +13,8 @@ from contextc.model.edge import Certainty, EdgeKind, Reason, Rule
 
 class Target(NamedTuple):
     """A definition that a site can run. `group` ties together what one callee value runs (`__new__`, `__init__`).
-    `abstract`: its body only declares; where something that implements it can run too, it is hardly what runs."""
+    `abstract`: its body only declares; where something that implements it can run too, it is hardly what runs.
+    `indirect`: what a decorator's closure stands for; the closure's own code decides whether it runs."""
 
     callee: str
     kind: EdgeKind
@@ -21,6 +22,7 @@ class Target(NamedTuple):
     group: str
     possible: bool
     abstract: bool = False
+    indirect: bool = False
 
 
 class Outcome:
@@ -44,7 +46,7 @@ class Outcome:
         if target.abstract and implemented:
             return Certainty.POSSIBLE
         groups = implemented or {t.group for t in self.targets if not t.possible}
-        alone = len(groups) == 1 and not self.reasons and not self.others
+        alone = len(groups) == 1 and not self.reasons and not self.others and not target.indirect
         return Certainty.CERTAIN if alone else Certainty.LIKELY
 
     def open_reasons(self) -> list[Reason]:

@@ -14,7 +14,14 @@ from contextc.analyzer.inference.bindings import static_truth
 from contextc.analyzer.inference.decorators import define
 from contextc.analyzer.inference.expressions import evaluate, evaluate_symbolic
 from contextc.analyzer.inference.flow import evaluate_match, evaluate_try
-from contextc.analyzer.inference.implicit_calls import binary, enter, iterate, iterate_async, test_truth
+from contextc.analyzer.inference.implicit_calls import (
+    binary,
+    enter,
+    iterate,
+    iterate_async,
+    may_swallow,
+    test_truth,
+)
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.narrowing import join_environments, narrow
 from contextc.analyzer.inference.program import Definition
@@ -259,11 +266,19 @@ def _for(frame: Frame, statement: ir.For) -> None:
 
 
 def _with(frame: Frame, statement: ir.With) -> None:
+    """Where the body does not end, the code after it still runs if a manager can swallow what was raised."""
+    swallows = False
     for item in statement.items:
-        entered = enter(frame, evaluate(frame, item.context), item.at, statement.is_async)
+        managers = evaluate(frame, item.context)
+        swallows = swallows or may_swallow(frame, managers, statement.is_async)
+        entered = enter(frame, managers, item.at, statement.is_async)
         if item.target is not None:
             bind_target(frame, item.target, entered)
+    before = dict(frame.env)
     run_block(frame, statement.body)
+    if not frame.alive and swallows:
+        frame.alive = True
+        frame.env = join_environments([before, frame.env])
 
 
 def _jump(frame: Frame, statement: ir.Jump) -> None:
