@@ -142,12 +142,18 @@ def test_syntax(source: str, expected: str) -> None:
     assert body(source) == expected
 
 
-@pytest.mark.parametrize("source", [source for source, _ in CASES])
-def test_places_are_those_of_ast(source: str) -> None:
+def parses_here(source: str) -> bool:
+    """Whether the Python that runs this knows the syntax: `ast` can only be asked about what it does."""
     try:
-        expected = reference(source.encode())
+        reference(source.encode())
     except SyntaxError:
-        pytest.skip("newer than the Python that runs this")
+        return False
+    return True
+
+
+@pytest.mark.parametrize("source", [source for source, _ in CASES if parses_here(source)])
+def test_places_are_those_of_ast(source: str) -> None:
+    expected = reference(source.encode())
     assert tables(facts(source), sys.version_info >= (3, 12)) == expected
 
 
@@ -210,6 +216,8 @@ def test_tree_sitter_reads_the_same_patterns(pattern: str) -> None:
         "for (x) in y: pass\nfor (x,) in y: pass",
         "def f():\n    a();\n",
         "x = rf'a{b}\\''",
+        "def f():\n    type(a).b = c()\n    type(d)[0], e = f\n    type(g).h: i = j",
+        "x: tuple[*A]\ny: tuple[*A, b]\nz: tuple[b]",
         "f(a, *b.c(*d.e(), g=[*h.i]), *j[0], **k)",  # and hangs the star on the first name
     ],
 )

@@ -15,6 +15,7 @@ from contextc.model import ir
 
 Node = Any  # a tree_sitter.Node
 Read = Callable[["Walk", Node], Any]
+Parse = Callable[[bytes], Node]  # a text to the root of its tree
 
 _CHAINS = frozenset({"attribute", "call", "subscript"})
 _PARENTHESES = "parenthesized_expression"
@@ -32,9 +33,11 @@ class Walk:
     that. `star` is set while a chain is read that the grammar hangs on a starred name: where the star is, and where
     what follows it starts."""
 
-    __slots__ = ("base", "builder", "deep", "expressions", "levels", "links", "star", "statements", "text")
+    __slots__ = ("base", "builder", "deep", "expressions", "levels", "links", "parse", "star", "statements", "text")
 
-    def __init__(self, text: bytes, expressions: Mapping[str, Read], statements: Mapping[str, Read]) -> None:
+    def __init__(
+        self, text: bytes, expressions: Mapping[str, Read], statements: Mapping[str, Read], parse: Parse
+    ) -> None:
         self.text = text
         self.base = 0
         self.builder = Builder()
@@ -44,6 +47,7 @@ class Walk:
         self.star: tuple[int, int] | None = None
         self.expressions = expressions
         self.statements = statements
+        self.parse = parse
 
     def start(self, node: Node) -> int:
         """Where a node starts in the whole text."""
@@ -187,6 +191,15 @@ class Walk:
                 body.append(result)
         elif node.type in ("ERROR", "block"):
             body.extend(self.block(node))
+
+    def statement_from(self, start: int, text: bytes) -> ir.Stmt | None:
+        """Reads `text`, which differs from what stands at `start` in that the grammar takes it for what it is."""
+        body: list[ir.Stmt] = []
+        outer, self.base = self.base, start
+        for node in children(self.parse(text))[:1]:
+            self.statement(node, body)
+        self.base = outer
+        return body[0] if body else None
 
     def enter(self, scope: Scope) -> None:
         """Makes a symbol's scope the current one."""

@@ -415,6 +415,9 @@ def read_generic(w: Walk, node: Node) -> ir.Expr:
         return ir.Unread(w.open(node), node.type)
     at = w.open(node)
     value = w.expression(parts[0])
+    keys = children(parts[1])
+    if len(keys) == 1 and w.text.startswith(b"*", w.start(keys[0])):
+        return ir.Subscript(at, value, ir.TupleExpr(w.open_items(parts[1], keys), w.expressions_of(keys)))
     return ir.Subscript(at, value, read_items(w, parts[1]))
 
 

@@ -39,7 +39,7 @@ Piece = tuple[int, list[Node]]  # where its tree's text starts, top-level nodes 
 def read_with_tree_sitter(text: bytes) -> ModuleFacts:
     """Facts, partial where there is damage; whether the text is Python is not for tree-sitter to say. What nests too
     deep is `Unread`."""
-    walk = Walk(text, _EXPRESSIONS, STATEMENTS)
+    walk = Walk(text, _EXPRESSIONS, STATEMENTS, parse_tree)
     pieces = list(_pieces(text))
     scope = walk.builder.scope
     names: set[str] = set()

@@ -260,16 +260,16 @@ def read_jump(w: Walk, node: Node) -> ir.Jump:
     return ir.Jump(w.open(node), "break" if node.type == "break_statement" else "continue")
 
 
-def read_alias(w: Walk, node: Node) -> ir.Stmt:
+def read_alias(w: Walk, node: Node) -> ir.Stmt | None:
     """`type X = value`; but the grammar takes `type(a).b = 1` for one, too."""
-    at = w.open(node)
     left = node.child_by_field_name("left")
     inner = children(left)[0] if left is not None and children(left) else None
     if inner is not None and inner.type == "generic_type":
         inner = children(inner)[0]
     if inner is None or inner.type != "identifier":
-        value = w.required(node, "right")
-        return ir.Evaluate(at, value)
+        start = w.start(node)
+        return w.statement_from(start, b"_" + w.text[start + 1 : w.end(node)])
+    at = w.open(node)
     name = w.name(inner)
     w.builder.scope.bind(name)
     variable = w.builder.declare(name, w.start(node))
