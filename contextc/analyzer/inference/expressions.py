@@ -229,7 +229,6 @@ def _is_imported(frame: Frame, name: str) -> bool:
     return False
 
 
-_FORMATTERS = frozenset({"~builtins:str.format", "~builtins:str.format#2"})
 _CONVERSIONS = {
     "~builtins:str": ("__str__", "__repr__"), "~builtins:repr": ("__repr__",), "~builtins:len": ("__len__",),
     "~builtins:bool": ("__bool__", "__len__"), "~builtins:int": ("__int__", "__index__"),
@@ -248,8 +247,9 @@ def _run_conversion(frame: Frame, expr: ir.Call, callees: ValueSet, args: Argume
     """`str(x)`, `len(x)` and their kind run special methods of their arguments."""
     for callee in callees:
         symbol = callee.symbol if isinstance(callee, FunctionValue) else getattr(callee, "cls", "")
-        names = _CONVERSIONS.get(symbol)
-        if isinstance(callee, BoundMethod) and symbol == "" and callee.function.symbol in _FORMATTERS:
+        names = _CONVERSIONS.get(symbol.partition("#")[0])  # any overload
+        method = callee.function.symbol if isinstance(callee, BoundMethod) else ""
+        if method.startswith("~builtins:str.format"):
             names = ("__format__", "__str__", "__repr__")
         if names is None or isinstance(callee, Instance):
             continue

@@ -205,6 +205,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
     made = kernel.make.instance(callee.cls, Grip.EXACT, callee.args, site)
     module = kernel.definition(callee.cls).module.name
     pairs: list[tuple[ValueSet, CallableType]] = []
+    declared: ValueSet = NOTHING
     for name in ("__init__", "__new__"):
         owner = kernel.classes.owner(callee.cls, name)
         if owner in (None, "~builtins:object") or owner is None:
@@ -213,16 +214,29 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
         definition = getattr(first, "definition", None)
         if not isinstance(definition, Definition):
             continue
-        _chosen, bound = choose_overload(frame, overloads(frame, definition), made, args)
+        chosen, bound = choose_overload(frame, overloads(frame, definition), made, args)
         solution: dict[str, ValueSet] = {}
-        for _, declared, given in bound:
-            solve(frame, declared, given, solution)
+        for _, wanted, given in bound:
+            solve(frame, wanted, given, solution)
         pairs.extend(_callables(frame, bound, solution))
         if site is not None:
             fill_site(frame, made, owner, solution)
             _store_keywords(frame, made, args)
+        if name == "__new__":
+            declared = _made_by_new(frame, chosen, solution, callee.cls)
     register_callbacks(frame, args, context, pairs, module)
-    return frozenset({made})
+    return declared or frozenset({made})
+
+
+def _made_by_new(frame: Frame, definition: Definition, solution: dict[str, ValueSet], cls: str) -> ValueSet:
+    """What `__new__` declares to make, where that says more than the class: `zip` makes a zip of tuples."""
+    facts = definition.facts
+    if facts.returns is None:
+        return NOTHING
+    annotations = frame.kernel.annotations
+    declared = annotations.read(facts.returns, definition.parent or definition, definition)
+    told = frozenset(v for v in declared if isinstance(v, Instance) and v.cls == cls and v.args)
+    return substitute(annotations, told, solution, keep=False)
 
 
 # ------------------------------------------------------------------------------------------------------ overloads
