@@ -388,7 +388,7 @@ def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSe
 # ------------------------------------------------------------------------------------------------------ stores
 
 
-def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int, declared: bool) -> None:
+def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int) -> None:
     """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store."""
     kernel = frame.kernel
     for item in owner:

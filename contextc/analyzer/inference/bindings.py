@@ -39,7 +39,6 @@ class ValueBinding(NamedTuple):
 
     annotation: ir.Expr | None
     value: ir.Expr | None
-    is_alias: bool
     conditional: bool
 
 
@@ -191,16 +190,16 @@ def _scan_assignment(statement: ir.Stmt, conditional: bool) -> Iterator[tuple[st
     if isinstance(statement, ir.Assign):
         for target in statement.targets:
             if isinstance(target, ir.Name):
-                yield target.id, ValueBinding(None, statement.value, False, conditional)
+                yield target.id, ValueBinding(None, statement.value, conditional)
             else:
                 for name in target_names(target):
                     yield name, OtherBinding(conditional)
     elif isinstance(statement, ir.AnnotatedAssign) and isinstance(statement.target, ir.Name):
-        yield statement.target.id, ValueBinding(statement.annotation, statement.value, False, conditional)
+        yield statement.target.id, ValueBinding(statement.annotation, statement.value, conditional)
     elif isinstance(statement, ir.AugmentedAssign) and isinstance(statement.target, ir.Name):
-        yield statement.target.id, ValueBinding(None, statement.value, False, True)
+        yield statement.target.id, ValueBinding(None, statement.value, True)
     elif isinstance(statement, ir.TypeAlias):
-        yield statement.name, ValueBinding(None, statement.value, True, conditional)
+        yield statement.name, ValueBinding(None, statement.value, conditional)
 
 
 def _scan_block(program: Program, scope: Definition, statement: ir.Stmt) -> Iterator[tuple[str, Binding]]:

@@ -157,7 +157,7 @@ def _getattr(frame: Frame, receiver: Value | None, args: Arguments, context: Cal
 def _setattr(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
     for name in _argument(args, 1):
         if isinstance(name, Literal) and isinstance(name.value, str):
-            store_attribute(frame, _argument(args, 0), name.value, _argument(args, 2), context.at, False)
+            store_attribute(frame, _argument(args, 0), name.value, _argument(args, 2), context.at)
     return frame.kernel.none
 
 

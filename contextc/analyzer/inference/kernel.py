@@ -38,7 +38,6 @@ from contextc.model.value import (
     ValueSet,
 )
 
-STATIC_DECORATORS = frozenset({"staticmethod", "classmethod"})
 IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
@@ -73,7 +72,6 @@ class Kernel:
         self._stub_values: dict[tuple[str, str], ValueSet] = {}
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}
-        self.global_writers: set[tuple[str, str]] = set()
 
     def open(self, reason: Reason) -> ValueSet:
         """A set that only says that something unknown can stand here."""

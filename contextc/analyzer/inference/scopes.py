@@ -111,7 +111,7 @@ def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str]
             bind_name(frame, target.id, values)
     elif isinstance(target, ir.Attribute):
         owner = evaluate(frame, target.value)
-        store_attribute(frame, owner, target.attr, values, target.at, False)
+        store_attribute(frame, owner, target.attr, values, target.at)
         path = path_of(target)
         if path is not None:
             _forget_paths(frame, path)

@@ -73,7 +73,6 @@ class Statics:
         self._members: dict[tuple[str, str], tuple[Resolved, ...]] = {}
         self._open: set[tuple[str, str]] = set()
         self._followed: set[tuple[str, str, int]] = set()
-        self._exports: dict[str, dict[str, str]] = {}
 
     def table(self, scope: Definition) -> Table:
         """The binding table of a module, class or function."""
