@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from contextc import __version__
 from contextc.errors import UserError
+from contextc.model.escape import escape_unprintable
 
 COMMANDS = ("compile", "graph", "compare")
 FORMATS = {"compile": ("markdown", "xml", "json"), "graph": ("json", "dot")}
@@ -120,4 +121,4 @@ def _meant(wrong: str, known: Iterable[str]) -> str:
 
 
 def _visible(word: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in word[:200])
+    return escape_unprintable(word[:200])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from contextc import __version__
 from contextc.arguments import parse_arguments
 from contextc.errors import UserError
+from contextc.model.escape import escape_unprintable
 
 if TYPE_CHECKING:
     from contextc.engine import Repository
@@ -32,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> int:
         arguments = parse_arguments(sys.argv[1:] if words is None else words)
         _COMMANDS[arguments.command](arguments)
     except UserError as fault:
-        print(f"contextc: {_printable(str(fault))}", file=sys.stderr)
+        print(f"contextc: {escape_unprintable(str(fault))}", file=sys.stderr)
         return _WRONG
     except KeyboardInterrupt:
         print("contextc: interrupted", file=sys.stderr)
@@ -108,7 +109,7 @@ def _analyse(arguments: Namespace, resolver: str) -> Repository:
             progress=None if arguments.quiet else progress,
         )
         repository = engine.analyze_repository(options)
-    _report(arguments, (_printable(note.message) for note in repository.notes))
+    _report(arguments, (escape_unprintable(note.message) for note in repository.notes))
     return repository
 
 
@@ -192,7 +193,3 @@ def _report(arguments: Namespace, lines: Iterable[str]) -> None:
         encoding = sys.stderr.encoding or "utf-8"
         for line in lines:
             print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -13,6 +13,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
+from contextc.model.escape import escape_unprintable
+
 _SHOWN = 3
 _RANKED = 2_000  # whole names compared at most
 _LONGEST = 200  # characters of the wrong name looked at and shown
@@ -23,8 +25,7 @@ _LAST = re.compile(r"[^./:#]+(?:\.pyi?)?(?::[0-9]+)?$")
 def printable(text: str) -> str:
     """Text from the user or the repository made safe for one line of a terminal: control characters escaped, cut if
     very long."""
-    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+    return escape_unprintable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
 def _last_part(name: str) -> str:

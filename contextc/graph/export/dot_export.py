@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.edge import Certainty, EdgeKind
+from contextc.model.escape import escape_unprintable
 from contextc.model.facts import SymbolKind
 from contextc.model.symbol import Symbol
 
@@ -62,17 +63,12 @@ def _arrows(graph: CallGraph) -> Iterator[str]:
         yield f'  {_quote(caller)} -> {_quote(callee)} [label={_label(text)}, style="{style}"{weight}];\n'
 
 
-def _visible(text: str) -> str:
-    """Control characters, line ends and lone surrogates as the escapes Python writes for them."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
-
-
 def _quote(name: str) -> str:
     """A DOT identifier: quoted, backslash and quote escaped."""
-    return '"' + _visible(name).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + escape_unprintable(name).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _label(*lines: str) -> str:
     """A DOT label that shows the lines as they are: what HTML entities and DOT escapes would change is escaped."""
-    shown = ["".join(_ENTITIES.get(c, c) for c in _visible(line).replace("\\", "\\\\")) for line in lines]
+    shown = ["".join(_ENTITIES.get(c, c) for c in escape_unprintable(line).replace("\\", "\\\\")) for line in lines]
     return '"' + "\\n".join(shown) + '"'
