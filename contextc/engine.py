@@ -114,13 +114,10 @@ def _resolve(
     loaded: Loaded, settings: Settings, store: FactsStore, pool: ReaderPool, options: Options
 ) -> tuple[Resolved, tuple[Note, ...]]:
     """The resolutions, and what is to be said of this run."""
-    oldest = loaded.project.python
-    stubs = StubReader(settings.environment, oldest, settings.platform or "linux", store, pool)
+    stubs = StubReader(settings.environment, loaded.project.python, settings.platform or "linux", store, pool)
     imported = {name for _, facts, _ in loaded.files for name in imported_modules(facts)}
     stubs.prefetch(sorted(imported))
-    newest = max(NEWEST_PYTHON, oldest or NEWEST_PYTHON)
-    index = loaded.project.index_modules(extended_packages(loaded.files))
-    program = Program(loaded.files, index, stubs.load, stubs.python, stubs.platform, oldest or EARLIEST_PYTHON, newest)
+    program = link_program(loaded, stubs)
     own = set(program.module_names())
     outside = {top for name in imported if (top := name.partition(".")[0]) not in own}
     folder = store.folder / "external" if store.folder is not None else None
@@ -128,6 +125,14 @@ def _resolve(
         return describe_program(Solver(program)), ()
     with LibraryOracle(stubs, outside, folder) as oracle:
         return resolve_program(Solver(program, oracle if options.jedi else None)), oracle.notes
+
+
+def link_program(loaded: Loaded, stubs: StubReader) -> Program:
+    """The program to solve. Its library modules come from `stubs`, which programs of one Python version can share."""
+    oldest = loaded.project.python
+    newest = max(NEWEST_PYTHON, oldest or NEWEST_PYTHON)
+    index = loaded.project.index_modules(extended_packages(loaded.files))
+    return Program(loaded.files, index, stubs.load, stubs.python, stubs.platform, oldest or EARLIEST_PYTHON, newest)
 
 
 def _by_name(analysis: Analysis, loaded: Loaded) -> Analysis:

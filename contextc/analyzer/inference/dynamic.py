@@ -21,6 +21,7 @@ from contextc.model.value import (
     NOTHING,
     BoundMethod,
     ClassObject,
+    External,
     FunctionValue,
     Instance,
     Literal,
@@ -41,6 +42,26 @@ def evaluate_special_call(frame: Frame, expr: ir.Call, callees: ValueSet) -> Val
             found = frame.kernel.annotations.read(expr.args[1].value, frame.unit)
             return frame.kernel.annotations.classes_of(found)
     return None
+
+
+_REVEALING = ("builtins.reveal_type", "typing_extensions.reveal_type")
+
+
+def reveals(callees: ValueSet) -> bool:
+    """Whether it is `reveal_type` that is called, imported or as a checker knows it."""
+    return any(
+        (isinstance(c, SpecialForm) and c.name == "reveal_type") or (isinstance(c, External) and c.name in _REVEALING)
+        for c in callees
+    )
+
+
+def reveal_argument(frame: Frame, args: Arguments, at: int) -> ValueSet:
+    """`reveal_type(x)` gives x back; what that was is in the record."""
+    values = frame.expand(args.positional[0][1]) if args.positional else NOTHING
+    if frame.recorder is not None:
+        key = (frame.unit.id, at)
+        frame.recorder.revealed[key] = frame.recorder.revealed.get(key, NOTHING) | values
+    return values
 
 
 def super_values(frame: Frame, args: Arguments) -> ValueSet:

@@ -147,6 +147,8 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
         callees = evaluate(frame, expr.func)
     special = dynamic.evaluate_special_call(frame, expr, callees)
     args = evaluate_arguments(frame, expr.args)
+    if dynamic.reveals(callees):
+        special = dynamic.reveal_argument(frame, args, expr.at)
     outcome: Outcome | None = None
     if frame.recorder is not None:
         outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe(expr.func))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from contextc.model.edge import Certainty, EdgeKind, Reason, Rule
+from contextc.model.value import ValueSet
 
 
 class Target(NamedTuple):
@@ -64,6 +65,7 @@ class Recorder:
         self.calls: dict[tuple[str, int], Outcome] = {}
         self.implicit: dict[tuple[str, int, str], Outcome] = {}
         self.relations: set[tuple[str, int, str, EdgeKind, Rule]] = set()
+        self.revealed: dict[tuple[str, int], ValueSet] = {}  # what a `reveal_type` was given, by its site
 
     def open_call(self, unit: str, at: int, detail: str) -> Outcome:
         """A fresh outcome for a call site; a later evaluation of the same site (a loop's next round) replaces it."""

@@ -14,6 +14,7 @@ from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
+from contextc.analyzer.inference.revealing import Revealed, iter_revealed
 from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Site, Unresolved
 from contextc.model.symbol import Import, Symbol
 
@@ -28,6 +29,7 @@ class Resolved(NamedTuple):
     unresolved: tuple[Unresolved, ...]
     imports: tuple[Import, ...]
     call_sites: int
+    revealed: tuple[Revealed, ...] = ()
 
 
 def describe_program(solver: Solver) -> Resolved:
@@ -62,6 +64,7 @@ def resolve_program(solver: Solver) -> Resolved:
         edges=tuple(sorted(edges, key=_edge_key)),
         unresolved=tuple(sorted(unresolved, key=_unresolved_key)),
         imports=tuple(sorted(imports, key=lambda i: (i.importer, i.line, i.name, i.target or ""))),
+        revealed=tuple(sorted(iter_revealed(solver, recorder))),
     )
 
 
