@@ -14,10 +14,10 @@ READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-context bench-speed self docs lock clean
+.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-accuracy-baseline bench-context bench-speed self docs lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements-dev.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "no such interpreter: $(PYTHON); set PYTHON to Python 3.10 or later"; exit 1; }
@@ -56,8 +56,11 @@ case: $(READY) ## score the hard case CASE= (a folder of fixtures/cases) and say
 bench-real: $(READY) ## sizes on flask, click and networkx, beside three others (downloads)
 	@$(BIN)/python benchmarks/real.py
 
-bench-accuracy: $(READY) ## accuracy on recorded calls, hard cases and PyCG's snippets (downloads; PACKAGES=click,flask)
+bench-accuracy: $(READY) ## accuracy on recorded calls, PyCG's snippets and our cases, against the baseline (downloads; PACKAGES=click,flask)
 	@$(BIN)/python benchmarks/accuracy.py $(if $(PACKAGES),--packages $(PACKAGES))
+
+bench-accuracy-baseline: $(READY) ## take the figures of the last bench-accuracy into benchmarks/accuracy_baseline.json
+	@$(BIN)/python benchmarks/accuracy.py --update-baseline
 
 bench-context: $(READY) ## what recorded targets really called, shown in their context (downloads; PACKAGES=click)
 	@$(BIN)/python benchmarks/context_quality.py $(if $(PACKAGES),--packages $(PACKAGES))

@@ -1,188 +1,181 @@
-"""Accuracy of the call graph: recorded calls of seven packages, the hard cases, PyCG's micro-benchmark.
+"""Accuracy of the call graph: recorded calls of seven packages, PyCG's micro-benchmark, hard cases, Markdown cases.
 
-    python benchmarks/accuracy.py [--packages click,flask] [--parts oracle,cases,pycg] [--json FILE]
+    python benchmarks/accuracy.py [--packages click,flask] [--parts oracle,pycg,cases,markdown] [--with-tests]
+                                  [--json FILE] [--wrong FOLDER] [--baseline FILE]
+    python benchmarks/accuracy.py --update-baseline
 
-Recall is over recorded explicit, constructor and `__call__` edges, function to function, `possible` edges left out;
-precision is judged at call sites that ran; a silent miss is a recorded call that is neither an edge nor at a site
-declared unresolved (benchmarks/oracle/README.md has the definitions, and where the others' figures come from).
-Exit status 1 if a package falls under its bar, 2 if a download fails.
+Recall is over recorded explicit, constructor and `__call__` edges (ALL: over every kind), function to function,
+`possible` edges left out; precision is judged at call sites that ran; a silent miss is a recorded call that is neither
+an edge nor at a site declared unresolved (benchmarks/oracle/README.md has the definitions, and where the others'
+figures come from). The figures go to one JSON file; what changed against the committed baseline is printed last.
+--update-baseline runs nothing: it takes the parts and packages of that JSON file into the baseline.
+Exit status 1 if a figure is under its bar, 2 if a download fails or an argument is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import re
-import resource
-import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
+from benchmarks import accuracy_suites as suites
+from benchmarks import accuracy_table as tables
 from benchmarks import sources
 
 HERE = REPOSITORY / "benchmarks"
-PARTS = ("oracle", "cases", "pycg")
-RECALL_BAR, PRECISION_BAR = 0.70, 0.85
-BARRED = ("click", "flask", "marshmallow")
+FIXTURES = REPOSITORY / "fixtures"
+SCHEMA = "contextc.accuracy/1"
+PARTS = ("oracle", "pycg", "cases", "markdown")
+RECALL_BARS = {"click": 0.82, "flask": 0.72, "marshmallow": 0.75, "rope": 0.62}
+PRECISION_BAR = 0.88  # certain and likely together, on the packages above
+PYCG_BAR = 95  # exact, of the 118 in the sdist
+
+Record = dict[str, Any]
 
 
-class Others(NamedTuple):
-    """Other tools on one package, percent, as "recall / silent miss / precision" (benchmarks/oracle/README.md)."""
-
-    name_only: str
-    jedi: str
-    pyrefly: str
-
-
-OTHERS = {
-    "click": Others("93.0 / 1.1 / 35.1", "75.9 / 15.4 / 95.3", "94.4 / 1.1 / 91.9"),
-    "flask": Others("80.2 / 1.0 / 38.1", "62.4 / 27.3 / 98.2", "80.5 / 0.6 / 98.2"),
-    "marshmallow": Others("87.0 / 0.7 / 34.9", "51.8 / 30.3 / 99.6", "84.6 / 5.5 / 92.2"),
-    "networkx": Others("86.8 / 1.8 / 51.7", "–", "69.6 / 0.6 / 96.3"),
-    "celery": Others("89.8 / 2.1 / 15.0", "–", "72.4 / 1.1 / 82.6"),
-    "django": Others("86.5 / 6.7 / 5.0", "–", "63.9 / 4.4 / 65.3"),
-    "rope": Others("89.0 / 2.6 / 20.7", "63.7 / 9.4 / 96.9", "60.3 / 1.4 / 81.9"),
-}
+def judge_packages(packages: dict[str, Record]) -> dict[str, str]:
+    """`met`, or what is under its bar, for each package that has one."""
+    verdicts = {}
+    for name, record in packages.items():
+        if name in RECALL_BARS:
+            faults = [
+                f"{key} < {100 * bar:.0f}"
+                for key, bar in (("recall", RECALL_BARS[name]), ("precision", PRECISION_BAR))
+                if record[key] < bar
+            ]
+            verdicts[name] = "NOT MET: " + ", ".join(faults) if faults else "met"
+    return verdicts
 
 
-class Score(NamedTuple):
-    """One package: shares from 0 to 1, CPU seconds of the `graph` command with its workers."""
-
-    package: str
-    recall: float
-    silent: float
-    precision: float
-    unresolved: float
-    call_sites: int
-    cpu: float
-
-    @property
-    def is_met(self) -> bool:
-        """Whether the package reaches its bar; without a bar, always."""
-        return self.package not in BARRED or (self.recall >= RECALL_BAR and self.precision >= PRECISION_BAR)
+def judge_pycg(record: Record) -> str:
+    """How PyCG's micro-benchmark stands to its bar."""
+    return f"bar {PYCG_BAR}: met" if record["exact"] >= PYCG_BAR else f"NOT MET: bar {PYCG_BAR}"
 
 
-def score_package(entry: dict[str, Any], work: Path) -> Score:
-    """Graph one package of the oracle's manifest and score it. Raises sources.NotFetched."""
-    folder = sources.unpack_sdist(entry["package"], entry["version"])
-    root = folder / Path(entry["source_root"]).relative_to(entry["source_dir"])
-    graph, neutral, scored = (work / f"{entry['package']}.{kind}.json" for kind in ("graph", "edges", "score"))
-    command = [*_contextc(), "graph", str(root), "--format", "json"]
-    for prefix in entry["prefixes"]:
-        command += ["--include", f"{prefix}/"]
-    if entry["exclude"]:  # a regular expression over paths; here the same in gitignore form
-        command += ["--exclude", "tests/", "--exclude", "conftest.py"]
-    before = _cpu_of_children()
-    with graph.open("wb") as out:
-        _run(command, stdout=out)
-    cpu = _cpu_of_children() - before
-    with neutral.open("wb") as out:
-        converter = [sys.executable, str(HERE / "tools" / "graph_to_oracle.py"), "--without-possible"]
-        said = _run([*converter, str(graph)], stdout=out)
-    edges = HERE / "oracle" / "edges" / f"{entry['package']}-{entry['version']}"
-    scorer = [sys.executable, str(HERE / "oracle" / "score_edges.py"), "--oracle", str(edges), "--root", str(root)]
-    _run([*scorer, str(neutral), "--json", str(scored)], stdout=subprocess.DEVNULL)
-    result = json.loads(scored.read_text())
-    calls, precise = result["recall"]["ALL_CALLS"], result["precision"].get("ALL", {"precision": 0.0})
-    figures = re.search(r"call sites (\d+), unresolved share ([\d.]+)%", said)
-    sites, share = (int(figures[1]), float(figures[2]) / 100) if figures else (0, 0.0)
-    return Score(
-        entry["package"], calls["func_recall"], calls["silent_miss_rate"], precise["precision"], share, sites, cpu
-    )
+def is_met(record: Record) -> bool:
+    """Whether nothing that was measured is under its bar. With tests in the analysis there is none."""
+    verdicts = [*judge_packages(record.get("oracle", {})).values()]
+    verdicts += [judge_pycg(record["pycg"])] if "pycg" in record else []
+    return not any(verdict.startswith("NOT MET") for verdict in verdicts)
 
 
-def print_scores(scores: list[Score]) -> None:
-    """contextc beside the others, as a Markdown table."""
-    head = ("package", "recall", "silent miss", "precision", "unresolved share", "call sites", "CPU s", "bar",
-            "name-only r / s / p", "jedi r / s / p", "pyrefly r / s / p")  # fmt: skip
-    print("| " + " | ".join(head) + " |")
-    print("|---" * len(head) + "|")
-    for s in scores:
-        bar = "–" if s.package not in BARRED else "met" if s.is_met else "NOT MET"
-        percent = (f"{100 * share:.1f}" for share in (s.recall, s.silent, s.precision, s.unresolved))
-        cells = [s.package, *percent, f"{s.call_sites:,}", f"{s.cpu:.1f}", bar, *OTHERS[s.package]]
-        print("| " + " | ".join(cells) + " |")
+def merge_into_baseline(baseline: Record, measured: Record) -> Record:
+    """The baseline with what was measured in place of its own: by package, and by whole suite otherwise."""
+    merged = {**baseline, **measured}
+    for suite in ("oracle", "oracle_with_tests"):
+        if suite in baseline and suite in measured:
+            merged[suite] = dict(sorted({**baseline[suite], **measured[suite]}.items()))
+    return merged
 
 
-def score_cases() -> None:
-    """The hard cases: prints the scorer's own table."""
-    command = f"{shlex.join(_contextc())} graph {{src}} --format json"
-    print("\nHard cases (fixtures/cases)\n", flush=True)
-    cases = str(REPOSITORY / "fixtures" / "cases")
-    _run([sys.executable, str(HERE / "tools" / "score_cases.py"), "--cmd", command, cases])
+def run_oracle(arguments: argparse.Namespace, packages: list[str], work: Path) -> dict[str, Record]:
+    """Score the packages, in the manifest's order; prints a word for each on standard error."""
+    found = {}
+    for entry in json.loads((HERE / "oracle" / "manifest.json").read_bytes()):
+        if entry["package"] in packages:
+            found[entry["package"]] = suites.score_package(entry, work, arguments.with_tests, arguments.wrong)
+            print(f"scored {entry['package']}", file=sys.stderr)
+    return found
 
 
-def score_pycg(work: Path) -> None:
-    """PyCG's micro-benchmark: prints the scorer's line. Raises sources.NotFetched."""
-    snippets = sources.unpack_sdist("pycg", "0.0.8") / "micro-benchmark" / "snippets"
-    command = f"{shlex.join(_contextc())} graph {{src}} --format json"
-    predicted = str(work / "pycg.json")
-    print("\nPyCG micro-benchmark (complete: no false edge; sound: none missing; exact: both)\n", flush=True)
-    _run([sys.executable, str(HERE / "pycg" / "run_pycg.py"), "--cmd", command, str(snippets), predicted])
-    _run([sys.executable, str(HERE / "pycg" / "score.py"), "--gt", str(snippets), "--mode", "internal", predicted])
+def run(arguments: argparse.Namespace, packages: list[str], parts: list[str]) -> Record:
+    """Run the parts asked for and print each when it is done. Raises sources.NotFetched."""
+    record: Record = {"schema": SCHEMA}
+    with tempfile.TemporaryDirectory() as folder:
+        if "oracle" in parts:
+            suite = "oracle_with_tests" if arguments.with_tests else "oracle"
+            found = record[suite] = run_oracle(arguments, packages, Path(folder))
+            show("Recorded calls" + (", the sdist's tests analysed too" if arguments.with_tests else ""),
+                 tables.describe_packages(found, {} if arguments.with_tests else judge_packages(found)),
+                 tables.describe_kinds(found), tables.describe_certainties(found), tables.describe_rules(found),
+                 tables.describe_reasons(found))  # fmt: skip
+        if "pycg" in parts:
+            record["pycg"] = suites.score_pycg(Path(folder))
+            show("PyCG micro-benchmark", tables.describe_pycg(record["pycg"], judge_pycg(record["pycg"])))
+        if "cases" in parts:
+            record["cases"] = suites.score_cases()
+            show("Hard cases (fixtures/cases)", tables.describe_cases(record["cases"]))
+        if "markdown" in parts:
+            record["markdown"] = suites.count_markdown_cases(suites.find_markdown_cases(FIXTURES))
+            show("Markdown cases (fixtures)", tables.describe_markdown(record["markdown"]))
+    return record
 
 
-def _contextc() -> list[str]:
-    return [sys.executable, "-m", "contextc"]
+def show(title: str, *blocks: list[str]) -> None:
+    """A heading and blocks of lines, each set off."""
+    print(f"# {title}\n")
+    for block in blocks:
+        print(*block, sep="\n", end="\n\n", flush=True)
 
 
-def _run(command: list[str], stdout: Any = None) -> str:
-    """Run to the end and return what it said on standard error. A failure ends the benchmark."""
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        status = subprocess.run(command, stdout=stdout, stderr=said, env=environment).returncode
-        said.seek(0)
-        text = said.read()
-    if status:
-        raise SystemExit(f"{shlex.join(command)}: exit {status}\n{text[-2000:]}")
-    return text
+def write_json(path: Path, record: Record) -> None:
+    """One file, keys in the record's order; folders are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def read_json(path: Path) -> Record | None:
+    """The record in a file; None if there is none."""
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    record: Record = json.loads(text)
+    return record
+
+
+def update_baseline(arguments: argparse.Namespace) -> int:
+    """Take the last run's figures into the baseline."""
+    measured = read_json(arguments.json)
+    if measured is None:
+        print(f"{arguments.json}: no such file; run the benchmark first", file=sys.stderr)
+        return 2
+    write_json(arguments.baseline, merge_into_baseline(read_json(arguments.baseline) or {}, measured))
+    print(f"{arguments.baseline}: {', '.join(key for key in measured if key != 'schema')} taken from {arguments.json}")
+    return 0
+
+
+def parse_arguments() -> tuple[argparse.Namespace, list[str], list[str]]:
+    """The arguments, the packages, the parts. A word that is none ends the program."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--packages", help="comma-separated, of the oracle's seven; the default is all")
+    parser.add_argument("--parts", default=",".join(PARTS), help=f"comma-separated, of: {', '.join(PARTS)}")
+    parser.add_argument("--with-tests", action="store_true", help="analyse whole sdists, their tests too; no bars")
+    parser.add_argument("--json", type=Path, default=REPOSITORY / ".work" / "accuracy.json", help="where figures go")
+    parser.add_argument("--wrong", type=Path, help="folder for the edges not seen at sites that ran, a file a package")
+    parser.add_argument("--baseline", type=Path, default=HERE / "accuracy_baseline.json", help="what to compare with")
+    parser.add_argument("--update-baseline", action="store_true", help="take the last run's JSON into the baseline")
+    arguments = parser.parse_args()
+    known = [entry["package"] for entry in json.loads((HERE / "oracle" / "manifest.json").read_bytes())]
+    packages = arguments.packages.split(",") if arguments.packages else known
+    parts = arguments.parts.split(",")
+    for word, allowed in [*((p, known) for p in packages), *((p, list(PARTS)) for p in parts)]:
+        if word not in allowed:
+            parser.error(f"{word}: not one of {', '.join(allowed)}")
+    return arguments, packages, parts
 
 
 def main() -> int:
-    """Run the parts asked for, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--packages", help="comma-separated, of the oracle's seven; the default is all")
-    parser.add_argument("--parts", default=",".join(PARTS), help="comma-separated, of: oracle, cases, pycg")
-    parser.add_argument("--json", type=Path, help="write the packages' figures to this file as well")
-    arguments = parser.parse_args()
-    manifest = json.loads((HERE / "oracle" / "manifest.json").read_text())
-    known = [entry["package"] for entry in manifest]
-    packages = arguments.packages.split(",") if arguments.packages else known
-    parts = arguments.parts.split(",")
-    for word, allowed in [*((p, known) for p in packages), *((p, PARTS) for p in parts)]:
-        if word not in allowed:
-            parser.error(f"{word}: not one of {', '.join(allowed)}")
-    scores = []
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            if "oracle" in parts:
-                for entry in manifest:
-                    if entry["package"] in packages:
-                        scores.append(score_package(entry, Path(folder)))
-                        print(f"scored {entry['package']}", file=sys.stderr)
-                print_scores(scores)
-            if "cases" in parts:
-                score_cases()
-            if "pycg" in parts:
-                score_pycg(Path(folder))
-        except sources.NotFetched as fault:
-            print(fault, file=sys.stderr)
-            return 2
-    if arguments.json:
-        arguments.json.write_text(json.dumps([s._asdict() for s in scores], indent=1) + "\n")
-    return 0 if all(score.is_met for score in scores) else 1
+    """Run, write, compare, judge."""
+    arguments, packages, parts = parse_arguments()
+    if arguments.update_baseline:
+        return update_baseline(arguments)
+    try:
+        record = run(arguments, packages, parts)
+    except sources.NotFetched as fault:
+        print(fault, file=sys.stderr)
+        return 2
+    write_json(arguments.json, record)
+    baseline = read_json(arguments.baseline)
+    if baseline is not None:
+        show("Against the baseline (points; costs as ratios)", tables.compare(baseline, record))
+    return 0 if is_met(record) else 1
 
 
 if __name__ == "__main__":

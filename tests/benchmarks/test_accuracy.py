@@ -1,0 +1,277 @@
+"""What `make bench-accuracy` says is worth what its own arithmetic is: verdicts by edge, differences, bars, counts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import accuracy, accuracy_edges, accuracy_suites, accuracy_table
+from tests.command import REPOSITORY
+
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # the vendored scripts' habit
+BENCHMARKS = REPOSITORY / "benchmarks"
+SOURCE = "def a(): ...\ndef b(): ...\ndef main(x):\n    a()\n    x()\n    b()\n"
+SITES = {4: (4, 4, 4, 7), 5: (5, 4, 5, 7), 6: (6, 4, 6, 7)}
+
+
+def edge(callee: str, line: int, rule: str, certainty: str, kind: str = "CALL") -> dict[str, Any]:
+    return {"caller": "m:main", "callee": f"m:{callee}", "path": "src/m.py", "line": line, "site": list(SITES[line]),
+            "kind": kind, "certainty": certainty, "rule": rule}  # fmt: skip
+
+
+def graph_of(*edges: dict[str, Any]) -> dict[str, Any]:
+    symbols = [{"id": f"m:{name}", "path": "src/m.py", "qualname": name} for name in ("a", "b", "main")]
+    unresolved = [{"caller": "m:main", "path": "src/m.py", "line": 5, "site": list(SITES[5]), "reason": "widened"}]
+    return {"symbols": symbols, "edges": list(edges), "unresolved": unresolved, "stats": {"call_sites": 3}}
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> str:
+    """`main` called `a` on line 4 and `b` on line 5; line 6 never ran."""
+    (tmp_path / "m.py").write_text(SOURCE)
+    lines = {"a": 1, "b": 2, "main": 3}
+
+    def function(name: str) -> dict[str, Any]:
+        return {"path": "m.py", "raw": name, "qualname": name, "firstlineno": lines[name], "defline": lines[name]}
+
+    rows = [
+        {"caller": function("main"), "line": line, "site": SITES[line], "callee": function(name), "kind": "explicit"}
+        for name, line in (("a", 4), ("b", 5))
+    ]
+    with gzip.open(tmp_path / "pkg.edges.jsonl.gz", "wt") as out:
+        out.writelines(json.dumps(row) + "\n" for row in rows)
+    sites: list[dict[str, Any]] = [
+        {"path": "m.py", "line": n, "site": SITES[n], "n": 1, "ext": [], "cls": []} for n in (4, 5)
+    ]
+    with gzip.open(tmp_path / "pkg.exec.json.gz", "wt") as out:
+        json.dump({"lines": {"m.py": [4, 5]}, "call_sites": sites}, out)
+    return str(tmp_path / "pkg")
+
+
+GRAPH = graph_of(
+    edge("a", 4, "name", "certain"),
+    edge("a", 5, "callable-value", "likely"),
+    edge("b", 5, "callable-value", "likely"),
+    edge("b", 5, "callable-value", "likely", "CALLBACK"),  # to the scorer the same edge as the one above
+    edge("main", 5, "registry", "possible"),
+    edge("b", 6, "name", "certain"),  # did not run: not judged
+    edge("b", 4, "name", "certain", "READS_GLOBAL"),  # no call
+)
+
+
+def judge(graph: dict[str, Any], recording: str) -> list[accuracy_edges.Judged]:
+    scorer = runpy.run_path(str(BENCHMARKS / "oracle" / "score_edges.py"))["score"]
+    rows = accuracy_edges.label_edges(graph, {"READS_GLOBAL"}, {"PROPERTY": "property"}, "src/")
+    return accuracy_edges.judge_edges(
+        graph, rows, lambda neutral: scorer(recording, str(Path(recording).parent), neutral)
+    )
+
+
+def test_each_edge_that_ran_gets_its_verdict(recording: str) -> None:
+    judged = judge(GRAPH, recording)
+    assert [(j.number, j.is_right) for j in judged] == [(0, True), (1, False), (2, True), (3, True), (4, False)]
+
+
+def test_rules_are_tallied_by_certainty_over_different_edges(recording: str) -> None:
+    judged = judge(GRAPH, recording)
+    assert accuracy_edges.tally_by_rule(judged) == {
+        "callable-value": {"likely": {"edges": 2, "wrong": 1}},
+        "name": {"certain": {"edges": 1, "wrong": 0}},
+        "registry": {"possible": {"edges": 1, "wrong": 1}},
+    }
+    assert accuracy_edges.tally_by_certainty(judged) == {
+        "certain": {"edges": 1, "wrong": 0},
+        "likely": {"edges": 2, "wrong": 1},
+        "possible": {"edges": 1, "wrong": 1},
+    }
+
+
+def test_wrong_edges_say_what_was_seen_there(recording: str) -> None:
+    wrong = accuracy_edges.list_wrong(GRAPH, judge(GRAPH, recording), recording, "src/")
+    assert wrong == [
+        "callable-value\tlikely\tCALL\tsrc/m.py:5\tm:main\tm:a\tm.py:b",
+        "registry\tpossible\tCALL\tsrc/m.py:5\tm:main\tm:main\tm.py:b",
+    ]
+
+
+def test_the_program_agrees_with_the_vendored_scorer(
+    recording: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, converted = tmp_path / "graph.json", tmp_path / "converted.json"
+    graph.write_text(json.dumps(GRAPH))
+    convert = runpy.run_path(str(BENCHMARKS / "tools" / "graph_to_oracle.py"))["main"]
+    convert(["--without-possible", "--strip", "src/", str(graph)])
+    converted.write_text(capsys.readouterr().out)
+    argv = [str(graph), str(converted), "--oracle", recording, "--root", str(tmp_path), "--strip", "src/"]
+    monkeypatch.setattr("sys.argv", ["accuracy_edges.py", *argv])
+    assert accuracy_edges.main() == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["recall"], record["silent"], record["judged"], record["precision"]) == (1.0, 0.0, 3, 0.6667)
+    assert record["recall_by_kind"] == {"explicit": {"pairs": 2, "recall": 1.0, "silent": 0.0}}
+    assert record["reasons"] == {"widened": 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [(0.812, 0.815, "+0.3"), (0.815, 0.812, "−0.3"), (0.8120, 0.8124, "="), (0.9, 0.9, "="), (0.0, 1.0, "+100.0")],
+)
+def test_a_difference_is_in_points(before: float, after: float, shown: str) -> None:
+    assert accuracy_table.difference(before, after) == shown
+
+
+def package(**changes: Any) -> dict[str, Any]:
+    record = {
+        "recall": 0.9, "silent": 0.01, "precision": 0.9, "recall_all": 0.85, "unresolved": 0.1, "call_sites": 1000,
+        "cpu": 10.0, "memory_mb": 100.0, "judged": 20, "reasons": {"budget": 2},
+        "recall_by_kind": {"explicit": {"pairs": 7, "recall": 0.9, "silent": 0.0}},
+        "by_certainty": {word: {"edges": 10, "wrong": 1} for word in ("certain", "likely", "possible")},
+        "by_rule": {"name": {"certain": {"edges": 10, "wrong": 1}, "possible": {"edges": 10, "wrong": 1}},
+                    "super": {"likely": {"edges": 10, "wrong": 1}}},
+    }  # fmt: skip
+    return record | changes
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_table_of_differences() -> None:
+    rules = {"name": {"certain": {"edges": 12, "wrong": 4}}, "super": {"likely": {"edges": 11, "wrong": 1}}}
+    after = package(recall=0.903, precision=0.899, cpu=13.0, memory_mb=90.0, by_rule=rules)
+    lines = accuracy_table.compare_packages({"flask": package()}, {"flask": after, "rope": package()})
+    assert cells(lines[2]) == ["flask", "+0.3", "=", "−0.1", "=", "=", "=", "×1.30", "×0.90"]
+    assert cells(lines[3])[:2] == ["rope", "not in the baseline"]
+    assert lines[4:] == ["flask: name: wrong 1 → 4, judged 10 → 12"]
+
+
+def test_what_became_right_and_wrong_is_listed() -> None:
+    before = {"pycg": {"exact": 3, "not_exact": {"mro/a": {}, "mro/b": {}}}, "markdown": {"bugs": 3, "cases": 9}}
+    after = {
+        "pycg": {"exact": 4, "not_exact": {"mro/b": {}, "lists/c": {}}},
+        "cases": {"right": 1, "not_right": {}},
+        "markdown": {"bugs": 2, "cases": 10},
+    }
+    assert accuracy_table.compare(before, after) == [
+        "## pycg: 3 → 4 exact",
+        "became right: mro/a",
+        "became wrong: lists/c",
+        "## markdown: 3 → 2 known faults, 9 → 10 cases",
+    ]
+    assert accuracy_table.compare_names({"x": 1}, {"x": 2}) == ["the same cases are right"]
+
+
+def test_tables_say_what_the_records_hold() -> None:
+    packages = {"flask": package()}
+    rules = [cells(line) for line in accuracy_table.describe_rules(packages)]
+    assert rules[2] == ["name", "90.0 of 10", "90.0 of 10", "1", "50.0", "90.0 of 10", "–", "90.0 of 10"]
+    kinds = cells(accuracy_table.describe_kinds(packages)[2])
+    assert kinds[:3] == ["flask", "90.0 of 7", "–"]
+    assert cells(accuracy_table.describe_certainties(packages)[2])[3] == "90.0 of 20"
+    shown = cells(accuracy_table.describe_packages(packages, {"flask": "met"})[2])
+    assert shown[:10] == ["flask", "90.0", "1.0", "90.0", "85.0", "10.0", "1,000", "10.0", "100", "met"]
+    assert cells(accuracy_table.describe_reasons(packages)[-1]) == ["all", "2"]
+
+
+def test_bars() -> None:
+    assert accuracy.judge_packages({"click": package(recall=0.82, precision=0.88), "celery": package(recall=0.1)}) == {
+        "click": "met"
+    }
+    assert accuracy.judge_packages({"rope": package(recall=0.61)}) == {"rope": "NOT MET: recall < 62"}
+    assert accuracy.is_met({"oracle": {"rope": package()}, "pycg": {"exact": 95}})
+    assert not accuracy.is_met({"oracle": {"rope": package()}, "pycg": {"exact": 94}})
+    assert not accuracy.is_met({"oracle": {"rope": package(precision=0.8799)}})
+    assert accuracy.is_met({"oracle_with_tests": {"rope": package(precision=0.1)}})
+
+
+def test_a_run_of_some_packages_leaves_the_others_in_the_baseline() -> None:
+    baseline = {"oracle": {"click": {"recall": 1}, "rope": {"recall": 2}}, "cases": {"right": 3}}
+    merged = accuracy.merge_into_baseline(baseline, {"oracle": {"click": {"recall": 4}}, "pycg": {"exact": 5}})
+    assert merged == {
+        "oracle": {"click": {"recall": 4}, "rope": {"recall": 2}}, "cases": {"right": 3}, "pycg": {"exact": 5}
+    }  # fmt: skip
+
+
+def test_updating_the_baseline_needs_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    last, baseline = tmp_path / "last.json", tmp_path / "baseline.json"
+    argv = ["accuracy.py", "--update-baseline", "--json", str(last), "--baseline", str(baseline)]
+    monkeypatch.setattr("sys.argv", argv)
+    assert accuracy.main() == 2
+    assert "run the benchmark first" in capsys.readouterr().err
+    last.write_text(json.dumps({"schema": accuracy.SCHEMA, "pycg": {"exact": 96}}))
+    assert accuracy.main() == 0
+    assert json.loads(baseline.read_text()) == {"schema": accuracy.SCHEMA, "pycg": {"exact": 96}}
+
+
+def test_markdown_cases_and_their_known_faults_are_counted(tmp_path: Path) -> None:
+    text = """# Calls
+```py
+x()  # a heading's own fence
+```
+## One
+`a.py`:
+```py
+f()  # bug: should be g
+```
+```text
+# bug: of no case
+```
+```py
+# Not a heading
+h()  # bug: should be i
+```
+## Only prose
+## Two
+````py
+'''
+```
+# bug: no end of the fence above
+'''
+````
+"""
+    (tmp_path / "calls.md").write_text(text)
+    record = accuracy_suites.count_markdown_cases([tmp_path / "calls.md"])
+    assert record == {"cases": 3, "bugs": 3, "with_bugs": {"calls.md: One": 2, "calls.md: Two": 1}}
+
+
+def test_whole_sdists_are_analysed_from_their_root() -> None:
+    entry = {"source_dir": "s/p-1", "source_root": "s/p-1/src", "prefixes": ["p"], "exclude": "/tests/"}
+    sdist = Path("unpacked")
+    narrow = ["--include", "p/", "--exclude", "tests/", "--exclude", "conftest.py"]
+    assert accuracy_suites.choose_scope(entry, sdist, False) == (sdist / "src", narrow, "")
+    assert accuracy_suites.choose_scope(entry, sdist, True) == (sdist, [], "src/")
+    assert accuracy_suites.choose_scope(entry | {"source_root": "s/p-1"}, sdist, True) == (sdist, [], "")
+
+
+def test_case_scores_are_summed_up() -> None:
+    counts = {"must": 2, "must_not": 1, "violated": 0, "flags": 1, "flagged": 1}
+    results = [
+        {"id": "b", "problems": ["missing x"], "found": 1, **counts},
+        {"id": "a", "problems": [], "found": 2, **counts},
+    ]
+    record = accuracy_suites.describe_cases(results)
+    assert (record["cases"], record["right"], record["found"], record["must"]) == (2, 1, 3, 4)
+    assert record["not_right"] == {"b": ["missing x"]}
+
+
+def test_pycg_rows_are_summed_up() -> None:
+    rows: dict[str, dict[str, Any]] = {"mro/a": {"fp": [], "fn": []}, "mro/b": {"fp": [("x", "y")], "fn": []}}
+    figures = {
+        "cases": 2,
+        "complete": 1,
+        "sound": 2,
+        "exact": 1,
+        "crashed": 0,
+        "precision": 0.5,
+        "recall": 1.0,
+        "tp": 1,
+    }
+    record = accuracy_suites.describe_pycg(rows, figures)
+    assert record["exact"] == 1
+    assert record["not_exact"] == {"mro/b": {"false": [("x", "y")], "missing": []}}
