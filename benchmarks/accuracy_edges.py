@@ -1,6 +1,6 @@
 """One package's graph against its recorded calls: a graph and an oracle in, that package's record out, as JSON.
 
-    python benchmarks/accuracy_edges.py GRAPH CONVERTED --oracle EDGES --root ROOT [--strip src/] [--wrong FILE]
+    python benchmarks/accuracy_edges.py GRAPH CONVERTED --oracle EDGES --root ROOT [--strip src/] [--only PKG] [--wrong FILE]
 
 GRAPH is what `contextc graph` printed, CONVERTED the same through tools/graph_to_oracle.py --without-possible. The
 record's figures on recall and precision are the vendored scorer's own on CONVERTED. Precision by rule comes from a
@@ -54,6 +54,12 @@ def label_edges(graph: dict[str, Any], relations: set[str], kinds: dict[str, str
             row["site"] = edge["site"]
         rows.append(row)
     return rows
+
+
+def keep_inside(rows: list[dict[str, Any]], prefixes: list[str]) -> list[dict[str, Any]]:
+    """The edges between functions of the recorded package: calls into tests and examples were not recorded."""
+    inside = tuple(f"{prefix}/" for prefix in prefixes)
+    return [r for r in rows if r["caller"]["path"].startswith(inside) and r["callee"]["path"].startswith(inside)]
 
 
 def judge_edges(
@@ -142,6 +148,7 @@ def main() -> int:
     parser.add_argument("--oracle", required=True, help="the recording, without .edges.jsonl.gz")
     parser.add_argument("--root", required=True, help="the source root that the recorded paths are relative to")
     parser.add_argument("--strip", default="", help="folder before the recorded paths in the graph's")
+    parser.add_argument("--only", action="append", default=[], help="folder of the package; no edge that leaves these")
     parser.add_argument("--wrong", type=Path, help="write the edges not seen to this file")
     arguments = parser.parse_args()
     scorer = runpy.run_path(str(HERE / "oracle" / "score_edges.py"))["score"]
@@ -151,8 +158,12 @@ def main() -> int:
         return scorer(arguments.oracle, arguments.root, neutral)  # type: ignore[no-any-return]
 
     graph = json.loads(arguments.graph.read_bytes())
-    scored = score(json.loads(arguments.converted.read_bytes()))
-    judged = judge_edges(graph, label_edges(graph, converter["RELATIONS"], converter["KINDS"], arguments.strip), score)
+    neutral = json.loads(arguments.converted.read_bytes())
+    rows = label_edges(graph, converter["RELATIONS"], converter["KINDS"], arguments.strip)
+    if arguments.only:
+        neutral["edges"], rows = (keep_inside(edges, arguments.only) for edges in (neutral["edges"], rows))
+    scored = score(neutral)
+    judged = judge_edges(graph, rows, score)
     if arguments.wrong:
         lines = list_wrong(graph, judged, arguments.oracle, arguments.strip)
         arguments.wrong.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

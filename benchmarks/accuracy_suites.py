@@ -73,6 +73,8 @@ def score_package(entry: dict[str, Any], work: Path, with_tests: bool = False, w
     root = sdist / Path(entry["source_root"]).relative_to(entry["source_dir"])
     judge = [sys.executable, str(HERE / "accuracy_edges.py"), str(graph), str(converted), "--oracle", str(oracle)]
     judge += ["--root", str(root), *strip]
+    if with_tests:
+        judge += [word for prefix in entry["prefixes"] for word in ("--only", prefix)]
     if wrong:
         wrong.mkdir(parents=True, exist_ok=True)
         judge += ["--wrong", str(wrong / f"{name}{'.with-tests' if with_tests else ''}.tsv")]

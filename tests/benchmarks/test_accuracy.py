@@ -77,6 +77,17 @@ def test_each_edge_that_ran_gets_its_verdict(recording: str) -> None:
     assert [(j.number, j.is_right) for j in judged] == [(0, True), (1, False), (2, True), (3, True), (4, False)]
 
 
+def test_edges_that_leave_the_package_are_not_scored() -> None:
+    paths = [
+        ("pkg/a.py", "pkg/b.py"),
+        ("pkg/a.py", "tests/t.py"),
+        ("tests/t.py", "pkg/a.py"),
+        ("pkg2/a.py", "pkg/a.py"),
+    ]
+    rows = [{"caller": {"path": caller}, "callee": {"path": callee}} for caller, callee in paths]
+    assert accuracy_edges.keep_inside(rows, ["pkg"]) == rows[:1]
+
+
 def test_rules_are_tallied_by_certainty_over_different_edges(recording: str) -> None:
     judged = judge(GRAPH, recording)
     assert accuracy_edges.tally_by_rule(judged) == {
