@@ -1,6 +1,7 @@
 """One package's graph against its recorded calls: a graph and an oracle in, that package's record out, as JSON.
 
-    python benchmarks/accuracy_edges.py GRAPH CONVERTED --oracle EDGES --root ROOT [--strip src/] [--only PKG] [--wrong FILE]
+    python benchmarks/accuracy_edges.py GRAPH CONVERTED --oracle EDGES --root ROOT [--strip src/] [--only PKG]
+                                        [--wrong FILE]
 
 GRAPH is what `contextc graph` printed, CONVERTED the same through tools/graph_to_oracle.py --without-possible. The
 record's figures on recall and precision are the vendored scorer's own on CONVERTED. Precision by rule comes from a
