@@ -15,8 +15,13 @@ from contextc import __version__
 from contextc.errors import UserError
 from contextc.model.escape import escape_unprintable
 
-COMMANDS = ("compile", "graph", "compare")
-FORMATS = {"compile": ("markdown", "xml", "json"), "graph": ("json", "dot")}
+COMMANDS = ("compile", "graph", "compare", "trace")
+FORMATS = {
+    "compile": ("markdown", "xml", "json"),
+    "graph": ("json", "dot"),
+    "compare": ("text", "json"),
+    "trace": ("trace", "oracle"),
+}
 RESOLVERS = ("typed", "name-only")
 TOKENIZERS = ("o200k", "chars4")
 _TARGET = "a file, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method or path.py:LINE"
@@ -41,14 +46,28 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
         raise UserError(f"'{_visible(words[0])}' goes after the command: contextc COMMAND ROOT … {_visible(words[0])}")
     if first is not None and first not in COMMANDS:
         raise UserError(f"no command '{_visible(first)}'{_meant(first, COMMANDS)} ({_one_of(COMMANDS)})")
+    words, program = _split_program(words) if first == "trace" else (words, [])
     arguments, rest = parser.parse_known_args(words)
+    arguments.program = program
     for word in rest:
         if word.startswith("-"):
             options = [o for action in commands[arguments.command]._actions for o in action.option_strings]
             name = word.partition("=")[0]
             raise UserError(f"{arguments.command} has no option '{_visible(name)}'{_meant(name, options)}")
+        if arguments.command == "trace" and not program:
+            raise UserError(f"trace: what is to be run goes after `--`: contextc trace ROOT --out FILE -- {word} …")
         raise UserError(f"{arguments.command}: one argument too many: '{_visible(word)}'")
+    if arguments.command == "compare":
+        _check_compare(arguments)
     return arguments
+
+
+def _split_program(words: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    """Our words, and those of the user's own command, after the first `--`, which are not ours to read."""
+    if "--" not in words:
+        return words, []
+    end = list(words).index("--")
+    return words[:end], list(words[end + 1 :])
 
 
 def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
@@ -63,7 +82,10 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
     for command in (compile_, graph, compare):
         command.add_argument("root", metavar="ROOT", help="the repository's folder")
     for command in (compile_, compare):
-        command.add_argument("target", metavar="TARGET", help=f"what is to be edited: {_TARGET}; relative to ROOT")
+        command.add_argument(
+            "target", metavar="TARGET", nargs=None if command is compile_ else "?",
+            help=f"what is to be edited: {_TARGET}; relative to ROOT",
+        )  # fmt: skip
         command.add_argument(
             "--max-hops", type=_number("hops", 0), metavar="N", help="how far from the target (default 2)"
         )
@@ -75,9 +97,46 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
         formats = FORMATS[name]
         command.add_argument("--format", type=_choice(formats), default=formats[0], help=_one_of(formats))
         command.add_argument("--resolver", type=_choice(RESOLVERS), default="typed", help=_one_of(RESOLVERS))
+    _add_measuring(compare)
     for command in (compile_, graph, compare):
         _add_common(command)
-    return parser, {"compile": compile_, "graph": graph, "compare": compare}
+    trace = subparsers.add_parser("trace", help="the calls that a command of yours makes", allow_abbrev=False)
+    _add_trace(trace)
+    return parser, {"compile": compile_, "graph": graph, "compare": compare, "trace": trace}
+
+
+def _add_trace(command: argparse.ArgumentParser) -> None:
+    """The one command that runs the user's code."""
+    command.usage = "contextc trace ROOT --out FILE [options] -- COMMAND …"
+    command.description = "Run COMMAND (pytest …, python -m pytest …, script.py …), record calls of ROOT's functions."
+    command.epilog = "Exit status: the command's."
+    add, formats = command.add_argument, FORMATS["trace"]
+    add("root", metavar="ROOT", help="calls between functions in this folder's files are recorded")
+    add("--out", metavar="FILE", required=True, help="where the recording goes; compressed if it ends in .gz")
+    add("--format", type=_choice(formats), default=formats[0], help=_one_of(formats))
+    add("--python", metavar="PATH", help="the interpreter to run it with; by default the command's own")
+    add("--include", action="append", default=[], metavar="P", help="record only matching paths (gitignore form)")
+    add("--exclude", action="append", default=[], metavar="P", help="leave matching paths out (gitignore form)")
+    add("--backend", type=_choice(("auto", "monitoring", "setprofile")), default="auto", help=argparse.SUPPRESS)
+    add("--quiet", action="store_true", help="no report on standard error")
+
+
+def _add_measuring(compare: argparse.ArgumentParser) -> None:
+    """Against recorded calls: then TARGET says whose calls, and may be left out."""
+    formats = FORMATS["compare"]
+    what = "judge both by the calls that `contextc trace` recorded; with TARGET, by those of its code"
+    compare.add_argument("--trace", metavar="FILE", help=what)
+    compare.add_argument("--format", type=_choice(formats), help=f"with --trace: {_one_of(formats)}")
+
+
+def _check_compare(arguments: argparse.Namespace) -> None:
+    if arguments.trace is None:
+        if arguments.target is None:
+            raise UserError("compare: give TARGET, or --trace FILE (see `contextc compare --help`)")
+        if arguments.format is not None:
+            raise UserError("compare: --format goes with --trace FILE only")
+    elif arguments.max_hops is not None:
+        raise UserError("compare: --max-hops says nothing with --trace FILE: it looks at single calls")
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:

@@ -1,5 +1,6 @@
 """The `contextc` command. In: arguments. Out: context, graph or comparison on standard output, the report on standard
-error, an exit status: 0; 2 for a fault of the user's, in one line; 130 after Ctrl-C; 141 when the reader has gone.
+error, an exit status: 0; 2 for a fault of the user's, in one line; 130 after Ctrl-C; 141 when the reader has gone; after
+`trace` that of the command it ran.
 
 Loads only what the command needs: asking for help loads nothing but the grammar.
 """
@@ -31,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. SystemExit(0) after `--help` and `--version`."""
     try:
         arguments = parse_arguments(sys.argv[1:] if words is None else words)
-        _COMMANDS[arguments.command](arguments)
+        status = _COMMANDS[arguments.command](arguments)
     except UserError as fault:
         print(f"contextc: {escape_unprintable(str(fault))}", file=sys.stderr)
         return _WRONG
@@ -41,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _give_up_output()
         return _PIPE_CLOSED
-    return _OK
+    return _OK if status is None else status
 
 
 def _compile(arguments: Namespace) -> None:
@@ -79,13 +80,65 @@ _GRAPH_FIGURES = ("files", "symbols", "call_sites", "edges", "unresolved")
 def _compare(arguments: Namespace) -> None:
     from contextc import engine, report
 
+    if arguments.trace is not None:
+        _measure(arguments)
+        return
     repository = _analyse(arguments, "typed")
     contrast = engine.compare_resolvers(repository, _target_in_root(arguments), arguments.max_hops, arguments.tokenizer)
     _write(arguments, (f"{line}\n" for line in report.iter_contrast(contrast)))
     _report(arguments, [f"{repository.seconds:.2f} s"])
 
 
-_COMMANDS: dict[str, Callable[[Namespace], None]] = {"compile": _compile, "graph": _graph, "compare": _compare}
+def _measure(arguments: Namespace) -> None:
+    """Both graphs against a recording. What is wrong with the recording is told before the analysis."""
+    from contextc import engine, report
+    from contextc.graph.export.comparison_export import iter_measurement_json
+    from contextc.graph.trace_file import check_root, read_trace
+
+    root = Path(arguments.root)
+    _check_root(root, arguments)
+    trace = read_trace(Path(arguments.trace))
+    check_root(trace, root)
+    repository = _analyse(arguments, "typed")
+    target = _target_in_root(arguments) if arguments.target is not None else None
+    measurement = engine.measure_resolvers(repository, trace, target)
+    if arguments.format == "json":
+        _write(arguments, iter_measurement_json(measurement, __version__))
+    else:
+        _write(arguments, (f"{line}\n" for line in report.iter_measurement(measurement)))
+    _report(arguments, [f"{repository.seconds:.2f} s"])
+
+
+def _trace(arguments: Namespace) -> int:
+    """Runs the user's command; the exit status is the command's."""
+    _check_root(Path(arguments.root), arguments)
+    _check_out(arguments)
+    from contextc import engine
+    from contextc.tracing.launch import NothingRecorded
+    from contextc.tracing.record import TraceRequest, iterate_report
+
+    request = TraceRequest(
+        root=Path(arguments.root),
+        command=tuple(arguments.program),
+        out=Path(arguments.out),
+        python=arguments.python,
+        form=arguments.format,
+        backend=arguments.backend,
+        include=tuple(arguments.include),
+        exclude=tuple(arguments.exclude),
+    )
+    try:
+        summary = engine.record_trace(request)
+    except NothingRecorded as fault:
+        print(f"contextc: {escape_unprintable(str(fault))}", file=sys.stderr)
+        return fault.status or _WRONG
+    _report(arguments, (f"contextc: {escape_unprintable(line)}" for line in iterate_report(summary)))
+    return summary.status
+
+
+_COMMANDS: dict[str, Callable[[Namespace], int | None]] = {
+    "compile": _compile, "graph": _graph, "compare": _compare, "trace": _trace,
+}  # fmt: skip
 
 
 def _analyse(arguments: Namespace, resolver: str) -> Repository:

@@ -34,9 +34,12 @@ from contextc.analyzer.loading import (
 from contextc.analyzer.reading.pool import ReaderPool
 from contextc.analyzer.settings import Settings, load_settings
 from contextc.analyzer.store import FactsStore
+from contextc.analyzer.tree import walk_tree
 from contextc.graph.builder import build_graph
 from contextc.graph.call_graph import CallGraph
+from contextc.graph.measure import Measurement, measure_graphs
 from contextc.graph.name_only_calls import find_name_only_calls
+from contextc.graph.trace_file import Trace
 from contextc.model.analysis import Analysis
 from contextc.model.diagnostic import Note
 from contextc.model.facts import ModuleFacts
@@ -45,6 +48,7 @@ from contextc.passes.by_name import Contrast, compare_target, compile_by_name
 from contextc.passes.pipeline import Compilation, compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE
 from contextc.passes.tokens import load_tokenizer
+from contextc.tracing.record import TraceRequest, TraceSummary, record_calls
 
 Result = TypeVar("Result")
 _STACK_BYTES = 512 * 1024 * 1024  # of the thread that walks deep programs; memory is only taken as it is used
@@ -105,7 +109,7 @@ def analyze_repository(options: Options) -> Repository:
         options.resolver,
     )
     if options.resolver == "name-only":
-        analysis = _by_name(analysis, loaded)
+        analysis = _by_name(analysis, {file.path: read for file, read, _ in loaded.files}, loaded.texts)
     seconds = time.perf_counter() - start
     return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, seconds, (*store.notes, *notes))
 
@@ -135,18 +139,17 @@ def link_program(loaded: Loaded, stubs: StubReader) -> Program:
     return Program(loaded.files, index, stubs.load, stubs.python, stubs.platform, oldest or EARLIEST_PYTHON, newest)
 
 
-def _by_name(analysis: Analysis, loaded: Loaded) -> Analysis:
+def _by_name(analysis: Analysis, facts: Mapping[str, ModuleFacts], texts: Mapping[str, bytes]) -> Analysis:
     """The same files and symbols, with the edges a resolver by bare name draws."""
     lines: dict[str, LineIndex] = {}
 
     def lines_of(path: str) -> LineIndex:
         if path not in lines:
-            lines[path] = LineIndex(loaded.texts[path])
+            lines[path] = LineIndex(texts[path])
         return lines[path]
 
-    facts = {file.path: read for file, read, _ in loaded.files}
     calls = find_name_only_calls(analysis.files, facts, analysis.symbols, lines_of)
-    return analysis._replace(edges=calls.edges, unresolved=calls.unresolved)
+    return analysis._replace(edges=calls.edges, unresolved=calls.unresolved, resolver="name-only")
 
 
 def run_deep(work: Callable[[], Result]) -> Result:
@@ -198,6 +201,22 @@ def compare_resolvers(repository: Repository, target: str, max_hops: int | None,
     )
 
 
+def measure_resolvers(repository: Repository, trace: Trace, target: str | None) -> Measurement:
+    """The typed and the name-only graph judged by recorded calls: all of them, or those that a target's code made.
+    Raises TargetNotFound, and UserError where nothing that was recorded was analysed."""
+    facts = {path: read for path, read in repository.facts.items() if read is not None}
+    by_name = _by_name(repository.analysis, facts, repository.texts)
+    return measure_graphs(repository.graph, by_name, trace, repository.texts, facts, target)
+
+
+def record_trace(request: TraceRequest) -> TraceSummary:
+    """Runs the user's own command and records the calls between functions of the files that would be analysed. The one
+    thing here that runs code of the user's. Raises UserError where it can't."""
+    settings = load_settings(request.root, include=request.include, exclude=request.exclude)
+    return record_calls(request, walk_tree(request.root, settings).files)
+
+
 __all__ = [
-    "Options", "Repository", "analyze_repository", "compare_resolvers", "compile_context", "run_deep",
+    "Options", "Repository", "analyze_repository", "compare_resolvers", "compile_context", "measure_resolvers",
+    "record_trace", "run_deep",
 ]  # fmt: skip
