@@ -27,9 +27,9 @@ sys.path.insert(0, str(REPOSITORY))
 from benchmarks import accuracy_suites as suites
 from benchmarks import accuracy_table as tables
 from benchmarks import sources
+from tests import case_files
 
 HERE = REPOSITORY / "benchmarks"
-FIXTURES = REPOSITORY / "fixtures"
 SCHEMA = "contextc.accuracy/1"
 PARTS = ("oracle", "pycg", "cases", "markdown")
 RECALL_BARS = {"click": 0.82, "flask": 0.72, "marshmallow": 0.75, "rope": 0.62}
@@ -102,8 +102,8 @@ def run(arguments: argparse.Namespace, packages: list[str], parts: list[str]) ->
             record["cases"] = suites.score_cases()
             show("Hard cases (fixtures/cases)", tables.describe_cases(record["cases"]))
         if "markdown" in parts:
-            record["markdown"] = suites.count_markdown_cases(suites.find_markdown_cases(FIXTURES))
-            show("Markdown cases (fixtures)", tables.describe_markdown(record["markdown"]))
+            record["markdown"] = suites.describe_markdown_cases(case_files.read_all())
+            show("Markdown cases (fixtures/inference)", tables.describe_markdown(record["markdown"]))
     return record
 
 

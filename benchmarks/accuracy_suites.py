@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import sources
+from tests.case_files import Case
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 HERE = REPOSITORY / "benchmarks"
@@ -123,45 +124,12 @@ def describe_pycg(rows: dict[str, Record], summary: Record) -> Record:
     return {**{key: summary[key] for key in figures}, "not_exact": not_exact}
 
 
-def find_markdown_cases(fixtures: Path) -> list[Path]:
-    """The Markdown files with cases: those under `fixtures`, but not the vendored hard cases' and no README."""
-    return sorted(p for p in fixtures.rglob("*.md") if "cases" not in p.parent.parts and p.name != "README.md")
-
-
-def count_markdown_cases(paths: Iterable[Path]) -> Record:
-    """Cases of the Markdown files (headings with a Python fence below) and their known faults (`# bug:` comments),
-    by case."""
-    cases, bugs = 0, {}
-    for path in sorted(paths):
-        for heading, code in read_markdown_cases(path.read_text(encoding="utf-8")):
-            cases += 1
-            count = len(re.findall(r"#\s*bug:", code))
-            if count:
-                bugs[f"{path.name}: {heading}"] = count
-    return {"cases": cases, "bugs": sum(bugs.values()), "with_bugs": bugs}
-
-
-def read_markdown_cases(text: str) -> list[tuple[str, str]]:
-    """Each heading that has Python fences before the next one, with their code. Other fences' lines are no headings."""
-    cases: list[tuple[str, list[str]]] = []
-    heading, fence = "", ""
-    code: list[str] | None = None  # of the case in reading
-    is_python = False
-    for line in text.splitlines():
-        mark = re.match(r"\s*(`{3,}|~{3,})(.*)", line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-            elif is_python and code is not None:
-                code.append(line)
-        elif mark:
-            fence, is_python = mark[1], mark[2].strip() in ("py", "python")
-            if is_python and code is None:
-                code = []
-                cases.append((heading, code))
-        elif re.match(r"#{1,6}\s", line):
-            heading, code = line.lstrip("#").strip(), None
-    return [(heading, "\n".join(code)) for heading, code in cases]
+def describe_markdown_cases(cases: Iterable[Case]) -> Record:
+    """The programs under fixtures/inference: how many, and the claims known to be wrong (`# bug:`), by case. Whether
+    all the others hold is the tests' business."""
+    found = {case.id: case.bugs for case in cases}
+    with_bugs = {name: bugs for name, bugs in sorted(found.items()) if bugs}
+    return {"cases": len(found), "bugs": sum(with_bugs.values()), "with_bugs": with_bugs}
 
 
 def _cache_folder() -> Path:

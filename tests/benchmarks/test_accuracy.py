@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import accuracy, accuracy_edges, accuracy_suites, accuracy_table
+from tests.case_files import read_cases
 from tests.command import REPOSITORY
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # the vendored scripts' habit
@@ -220,35 +221,21 @@ def test_updating_the_baseline_needs_a_run(
     assert json.loads(baseline.read_text()) == {"schema": accuracy.SCHEMA, "pycg": {"exact": 96}}
 
 
-def test_markdown_cases_and_their_known_faults_are_counted(tmp_path: Path) -> None:
-    text = """# Calls
+def test_known_faults_of_markdown_cases_are_counted(tmp_path: Path) -> None:
+    text = """## One
 ```py
-x()  # a heading's own fence
+f()  # calls: f  # bug: should be g
+h()  # calls: h  # bug: should be i
 ```
-## One
-`a.py`:
-```py
-f()  # bug: should be g
-```
-```text
-# bug: of no case
-```
-```py
-# Not a heading
-h()  # bug: should be i
-```
-## Only prose
+
 ## Two
-````py
-'''
+```py
+print()
 ```
-# bug: no end of the fence above
-'''
-````
 """
     (tmp_path / "calls.md").write_text(text)
-    record = accuracy_suites.count_markdown_cases([tmp_path / "calls.md"])
-    assert record == {"cases": 3, "bugs": 3, "with_bugs": {"calls.md: One": 2, "calls.md: Two": 1}}
+    record = accuracy_suites.describe_markdown_cases(read_cases(tmp_path / "calls.md"))
+    assert record == {"cases": 2, "bugs": 2, "with_bugs": {"calls: One": 2}}
 
 
 def test_whole_sdists_are_analysed_from_their_root() -> None:
