@@ -1,6 +1,6 @@
 """The `contextc` command. In: arguments. Out: context, graph or comparison on standard output, the report on standard
-error, an exit status: 0; 2 for a fault of the user's, in one line; 130 after Ctrl-C; 141 when the reader has gone; after
-`trace` that of the command it ran.
+error, an exit status: 0; 2 for a fault of the user's, in one line; 130 after Ctrl-C; 141 when the reader has gone;
+after `trace` that of the command it ran.
 
 Loads only what the command needs: asking for help loads nothing but the grammar.
 """

@@ -19,7 +19,7 @@ HAS_COLUMNS = sys.version_info >= (3, 11)
 _NOWHERE: Position = (None, None, None, None)
 _names: dict[int, list[str]] = {}
 _positions: dict[int, list[Position]] = {}
-_first_calls: dict[int, dict[Position, tuple[int, int]]] = {}
+_first_calls: dict[int, dict[Position, int]] = {}
 
 
 def opcode_name(code: CodeType, offset: int) -> str:
@@ -70,17 +70,18 @@ def _list_positions(code: CodeType) -> list[Position]:
 
 def is_later_call(code: CodeType, offset: int) -> bool:
     """Whether another call instruction of the same position comes before: in `@deco(1)` the application of what
-    `deco(1)` gave has the call's own position. Where only lines are known: whether it is the line's last call."""
-    table = _first_calls.get(id(code))
-    if table is None:
-        table = _first_calls[id(code)] = {}
+    `deco(1)` gave has the call's own position. Where only lines are known: whether the instruction calls what stands
+    below a function or class just made, as applying a decorator does."""
+    if not HAS_COLUMNS:
+        before = opcode_name(code, offset - 2)
+        return before == "MAKE_FUNCTION" or (is_call(before) and position(code, offset - 2) == position(code, offset))
+    firsts = _first_calls.get(id(code))
+    if firsts is None:
+        firsts = _first_calls[id(code)] = {}
         for index, name in enumerate(_list_names(code)):
             if is_call(name):
-                place = position(code, 2 * index)
-                first, _ = table.get(place, (2 * index, 0))
-                table[place] = (first, 2 * index)
-    first, last = table.get(position(code, offset), (offset, offset))
-    return offset != first if HAS_COLUMNS else offset == last
+                firsts.setdefault(position(code, 2 * index), 2 * index)
+    return firsts.get(position(code, offset), offset) != offset
 
 
 def first_resume(code: CodeType) -> int:

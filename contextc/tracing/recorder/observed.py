@@ -65,6 +65,7 @@ class Observed:
         self.lines: dict[int, set[int]] = {}
         self.classes_at: dict[tuple[int, int], set[str]] = {}  # instantiated at a site, "module:qualname"
         self.external: dict[CallKey, str] = {}  # names of callables that are no recorded function
+        self.main_module = "__main__"  # the name under which the program's own module would be imported
         self.faults: list[str] = []
         self.fault_count = 0
         self._origin_of_file: dict[str, int] = {}

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from .bytecode import first_resume, instruction_offset, is_call, opcode_name, position
+from .bytecode import HAS_COLUMNS, first_resume, instruction_offset, is_call, opcode_name, position
 from .callables import list_started_codes, register_call
 from .lookup import MISSING, look_up
 from .observed import RECORDED, Call, CallKey, EdgeKey, Observed
@@ -37,43 +38,53 @@ class Profiling:
 
     def start(self) -> None:
         """Begin to record, in this thread and those that `threading` will start."""
-        threading.setprofile(self._on_event)
-        sys.setprofile(self._on_event)
+        on_event = self._make_on_event()
+        threading.setprofile(on_event)
+        sys.setprofile(on_event)
 
     def stop(self) -> None:
         """End recording in this thread; the others go on into tables nobody reads."""
         sys.setprofile(None)
         threading.setprofile(None)
 
-    def _on_event(self, frame: FrameType, event: str, argument: Any) -> None:
+    def _make_on_event(self) -> Callable[[FrameType, str, Any], None]:
         """What the interpreter calls. Must never raise: the program would see it."""
-        if event == "call":
-            self._on_call(frame)
-        elif self.observed.origin_of(frame.f_code) != RECORDED:
-            return
-        elif event == "c_call":
-            code = frame.f_code
-            offset = self._offset(code, frame.f_lasti)
-            name = argument.__name__
-            self.pending[id(frame)] = (id(code), offset, name, False)
-            key: CallKey = (id(code), offset, name)
-            call = self.observed.calls.get(key)
-            if call is None:
-                call = self.observed.calls[key] = Call()
-                self._register(code, offset, argument, key, call)
-            call.count += 1
-        elif event != "return":
-            self.pending.pop(id(frame), None)
+        origin, classify, pending = self.observed.origin, self.observed.classify, self.pending
 
-    def _on_call(self, frame: FrameType) -> None:
-        code, below = frame.f_code, frame.f_back
-        observed = self.observed
-        if observed.origin_of(code) != RECORDED:
-            if below is not None and observed.origin_of(below.f_code) == RECORDED and not code.co_flags & GENERATOR:
-                self._count_foreign(code, below)
-            return
+        def on_event(frame: FrameType, event: str, argument: Any) -> None:
+            code = frame.f_code
+            known = origin.get(id(code))
+            if known is None:
+                known = classify(code)
+            if known != RECORDED:
+                if event == "call":
+                    below = frame.f_back
+                    if below is not None and origin.get(id(below.f_code)) == RECORDED:
+                        self._on_foreign(code, below)
+            elif event == "call":
+                self._on_start(code, frame)
+            elif event == "c_call":
+                pending[id(frame)] = self._on_c_call(code, frame.f_lasti, argument)
+            elif event != "return":
+                pending.pop(id(frame), None)
+
+        return on_event
+
+    def _on_c_call(self, code: CodeType, last: int, called: Any) -> Pending:
+        offset = self._offset(code, last)
+        name = called.__name__
+        key: CallKey = (id(code), offset, name)
+        call = self.observed.calls.get(key)
+        if call is None:
+            call = self.observed.calls[key] = Call()
+            self._register(code, offset, called, key, call)
+        call.count += 1
+        return id(code), offset, name, False
+
+    def _on_start(self, code: CodeType, frame: FrameType) -> None:
         if code.co_flags & GENERATOR and not self._is_first_resumption(code, frame.f_lasti):
             return
+        observed, below = self.observed, frame.f_back
         observed.started[id(code)] = observed.started.get(id(code), 0) + 1
         if below is None:
             return
@@ -100,8 +111,10 @@ class Profiling:
             offset = self._offsets[id(code), last] = instruction_offset(code, last)
         return offset
 
-    def _count_foreign(self, code: CodeType, below: FrameType) -> None:
-        """A call site of recorded code that called a Python function which is not."""
+    def _on_foreign(self, code: CodeType, below: FrameType) -> None:
+        """A call site of recorded code that called a Python function which is not: a library's, maybe a wrapper."""
+        if code.co_flags & GENERATOR:
+            return
         caller = below.f_code
         offset = self._offset(caller, below.f_lasti)
         key: CallKey = (id(caller), offset, id(code))
@@ -112,6 +125,10 @@ class Profiling:
             call = self.observed.calls[key] = Call()
             name = getattr(code, "co_qualname", code.co_name)
             self.observed.external[key] = self.observed.name_foreign(code, name)
+            try:
+                self._register_expression(below, (id(caller), offset, id(code)))
+            except Exception as fault:
+                self.observed.note_fault(code, fault)
         call.count += 1
 
     def _register(self, code: CodeType, offset: int, called: Any, key: CallKey, call: Call) -> None:
@@ -134,7 +151,7 @@ class Profiling:
             return
         elif is_call(opcode) and not calls_c:
             self._register_expression(below, key)
-            kind, sub = self._guess(code, below, offset)
+            kind, sub = self._guess(code, below, key)
             observed.add_edge(key, kind, sub).count += 1
         else:
             kind, sub = conclude_kind(code, below, offset, pending)
@@ -144,34 +161,43 @@ class Profiling:
 
     def _register_expression(self, frame: FrameType, key: EdgeKey) -> None:
         """Puts into the tables what the call expression at `key` names, if that can be found and explains the start."""
-        called = self._look_up(frame, key[1], self.observed.codes[key[2]].co_name)
-        if called is MISSING:
-            return
-        is_class = issubclass(type(called), type)
-        if is_class or self.observed.codes[key[2]] in list_started_codes(called):
+        called = self._look_up(frame, key)
+        if called is not MISSING:
             register_call(self.observed, frame.f_code, key[1], called, (*key[:2], 0, "looked up"), Call())
 
-    def _look_up(self, frame: FrameType, offset: int, started: str) -> Any:
+    def _look_up(self, frame: FrameType, key: EdgeKey) -> Any:
+        """What is called at `key`: an object that starts the code that started, or a class."""
+        code = self.observed.codes[key[2]]
         syntax = self.observed.syntax_of(frame.f_code)
-        node = syntax.find_call(position(frame.f_code, offset), started)
-        return MISSING if node is None else look_up(frame, node.func)
+        by_class = HAS_COLUMNS or code.co_name in ("__init__", "__new__", "__call__")
+        for node in syntax.find_candidates(position(frame.f_code, key[1])):
+            called = look_up(frame, node.func)
+            if called is MISSING:
+                continue
+            if (by_class and issubclass(type(called), type)) or code in list_started_codes(called):
+                return called
+        return MISSING
 
-    def _guess(self, code: CodeType, below: FrameType, offset: int) -> tuple[str, str]:
+    def _guess(self, code: CodeType, below: FrameType, key: EdgeKey) -> tuple[str, str]:
         """The kind of an edge from a call instruction that calls no C function, where its names don't tell."""
         name = code.co_name
         if not code.co_flags & FUNCTION:
             return "class_body", ""
-        node = self.observed.syntax_of(below.f_code).find_call(position(below.f_code, offset), name)
-        called = self._look_up(below, offset, name)
-        is_class = called is not MISSING and issubclass(type(called), type)
         if code.co_flags & GENERATOR:
             return "gen_first_resume", "CALL"
+        node = self.observed.syntax_of(below.f_code).find_call(position(below.f_code, key[1]), name)
         if node is not None and called_name(node) == name:
             return "explicit", ""
+        called = self._look_up(below, key)
+        written = called_name(node) if node is not None else None
+        if written and written.startswith("__") and written.endswith("__"):
+            return "via_c", written  # `super().__init__(…)` of a C class: it is called without an event
         if name in ("__init__", "__new__"):
             return "constructor", ""
         if name == "__call__":
-            return ("constructor", "metaclass_call") if is_class else ("instance_call", "")
-        if is_class:
+            return ("instance_call", "") if called is MISSING else ("constructor", "metaclass_call")
+        if called is not MISSING:
             return "via_c", getattr(called, "__name__", "?")
-        return ("class_creation", "") if name in ("__init_subclass__", "__set_name__") else ("explicit", "")
+        if name in ("__init_subclass__", "__set_name__"):
+            return "class_creation", ""
+        return "explicit", "alias" if node is not None and not name.startswith("<") else ""

@@ -56,6 +56,12 @@ class _Finish:
         self.process = os.getpid()
         self.is_complete = False  # whether the program ran to its own end
 
+    def name_main(self, main: ModuleType) -> None:
+        """Classes of the program's own module are named as an import of it would name them."""
+        path = self.observed.paths.get(self.observed.full_path(main.__dict__.get("__file__") or ""))
+        if path is not None:
+            self.observed.main_module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
     def __call__(self) -> None:
         """Called by the interpreter when it ends."""
         if os.getpid() != self.process or os.path.exists(os.path.join(self.job.folder, "fault.txt")):
@@ -166,6 +172,7 @@ def _prepend_path(folder: str) -> None:
 def _run_program(job: Job, finish: _Finish) -> None:
     try:
         program = _load_program(job)
+        finish.name_main(program.main)
         if program.code is None:
             runpy.run_path(program.path, run_name="__main__")
         else:

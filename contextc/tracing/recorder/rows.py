@@ -165,10 +165,17 @@ def _list_call_sites(observed: Observed) -> list[dict[str, Any]]:
     return [
         {
             "path": path, "caller": site.caller, "line": site.line, "site": list(span), "n": site.count,
-            "ext": sorted(site.external)[:_EXTERNALS_KEPT], "cls": sorted(site.classes)[:_CLASSES_KEPT],
+            "ext": sorted(site.external)[:_EXTERNALS_KEPT],
+            "cls": sorted(_name_module(name, observed.main_module) for name in site.classes)[:_CLASSES_KEPT],
         }
         for (path, span), site in sorted(sites.items(), key=lambda item: item[0])
     ]  # fmt: skip
+
+
+def _name_module(name: str, main: str) -> str:
+    """`__main__:Cart` → `shop.run:Cart`."""
+    module, _, rest = name.partition(":")
+    return f"{main}:{rest}" if module == "__main__" else name
 
 
 def _find_call_site(

@@ -73,7 +73,7 @@ def settle_site(
 def _settle_call(site: Site, syntax: Syntax, caller: CodeType, offset: int, callee: CodeType) -> Site:
     where, name, node = position(caller, offset), callee.co_name, site.call
     if syntax.is_decorator(where) and (node is None or is_later_call(caller, offset)):
-        return Site("decorator", f"{site.kind}:{site.sub}".strip(":"), None)
+        return Site("decorator", f"{site.kind}:{site.sub}".removesuffix(":alias").strip(":"), None)
     is_with_call = name in _WITH and (node is None or called_name(node) != name)
     if is_with_call and (syntax.is_with_item(where) or (node is None and site.kind == "explicit")):
         return Site("dunder", _WITH[name], None)
@@ -83,6 +83,8 @@ def _settle_call(site: Site, syntax: Syntax, caller: CodeType, offset: int, call
         if name == "<lambda>" or not callee.co_flags & FUNCTION:
             return site._replace(kind="comprehension")
         return Site("other_implicit", opcode_name(caller, offset), None)
+    if site.kind == "explicit" and not site.sub and opcode_name(caller, offset) == "CALL_FUNCTION_EX":
+        return site._replace(sub="star")
     return site
 
 

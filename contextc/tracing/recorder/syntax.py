@@ -38,7 +38,7 @@ class Syntax:
         self.calls_of_attribute: dict[tuple[int, int], ast.Call] = {}  # by where the attribute's name begins
         self.calls_at_line: dict[int, list[ast.Call]] = {}  # where each line of its span counts
         self.decorators: set[Span] = set()
-        self.decorator_lines: set[int] = set()
+        self.decorated_lines: set[int] = set()  # of `def` and `class`: 3.10 applies decorators there
         self.with_items: set[Span] = set()
         self.with_lines: set[int] = set()
         self.definitions: dict[tuple[str, int], list[Definition]] = {}  # by name and `first`
@@ -67,22 +67,28 @@ class Syntax:
             decorators = getattr(node, "decorator_list", [])
             first = min([line, *(decorator.lineno for decorator in decorators)])
             self.decorators.update(_span(decorator) for decorator in decorators)
-            self.decorator_lines.update(decorator.lineno for decorator in decorators)
+            self.decorated_lines.update([line] if decorators else [])
             self.definitions.setdefault((name, first), []).append(Definition(name, qualname, first, line))
 
     def find_call(self, where: Position, started: str) -> ast.Call | None:
-        """The call expression an instruction at `where` evaluates. In chains over lines the instruction begins where
-        the attribute's name does."""
+        """The call expression an instruction at `where` evaluates; where only the line is known, one of that line, of
+        the name `started` if there is one."""
+        found = self.find_candidates(where)
+        named = [call for call in found if called_name(call) == started]
+        return next(reversed(named or found), None)
+
+    def find_candidates(self, where: Position) -> list[ast.Call]:
+        """The call expressions an instruction at `where` may evaluate. With columns one at most; in chains over lines
+        the instruction begins where the attribute's name does."""
         line, column, end, end_column = where
         if line is None:
-            return None
+            return []
         if not HAS_COLUMNS:
-            found = [call for call in self.calls_at_line.get(line, ()) if _could_start(call, started)]
-            return found[-1] if found else None
+            return self.calls_at_line.get(line, [])
         if column is None or end is None or end_column is None:
-            return None
-        exact = self.calls.get((line, column, end, end_column))
-        return exact if exact is not None else self.calls_of_attribute.get((line, column))
+            return []
+        exact = self.calls.get((line, column, end, end_column)) or self.calls_of_attribute.get((line, column))
+        return [] if exact is None else [exact]
 
     def find_calls_by_name(self, where: Position, name: str) -> list[ast.Call]:
         """Calls written with `name` on a line, those within the position first."""
@@ -104,7 +110,7 @@ class Syntax:
 
     def is_decorator(self, where: Position) -> bool:
         """Whether a decorator stands there."""
-        return where in self.decorators if HAS_COLUMNS else where[0] in self.decorator_lines
+        return where in self.decorators if HAS_COLUMNS else where[0] in self.decorated_lines
 
     def is_with_item(self, where: Position) -> bool:
         """Whether the expression of a `with` stands there."""
@@ -131,11 +137,6 @@ def span_of(call: ast.Call) -> list[int]:
 
 def _span(node: ast.expr) -> Span:
     return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-
-
-def _could_start(call: ast.Call, started: str) -> bool:
-    name = called_name(call)
-    return name == started or (started in ("__init__", "__new__", "__call__") and name != started)
 
 
 def _lies_within(span: Span, where: Position) -> bool:
