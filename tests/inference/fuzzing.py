@@ -1,0 +1,123 @@
+"""Random programs and their edits as hypothesis' strategies, how often properties are tried, and how they fail.
+
+FUZZ=5000 tries that many examples for each property, chosen anew each time (`make fuzz`); without it the choice is
+fixed, so that a run of the suite says the same twice. What fails is cut down by `shrinking`, which knows what a program
+is, and printed: the program, its edits, and what differs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+
+from contextc.analyzer.inference.resolution import Resolved
+from tests.inference.edits import edit_files, normalise
+from tests.inference.grammar import Grammar
+from tests.inference.shrinking import Files, States, shrink
+
+FUZZ = int(os.environ.get("FUZZ", "0"))
+CAPS = ("MAX_LITERALS", "MAX_WIDTH", "MAX_CALLABLES", "MAX_CONTEXTS", "MAX_PRODUCT")
+
+Fault = Callable[[States], "str | None"]  # what is wrong with a program and its edits
+
+_known: dict[tuple[object, str], str] = {}  # faults by check and program: hypothesis tries a failing example again
+
+
+class Program(list[Files]):
+    """The states of a program, one after the other."""
+
+    def __repr__(self) -> str:
+        return f"<a program of {len(self[0])} files, {len(self) - 1} edits>"
+
+
+@st.composite
+def programs(draw: Any, files: int = 3, statements: int = 2) -> Program:
+    """A small program."""
+    return Program([Grammar(draw).files(files, statements)])
+
+
+@st.composite
+def histories(draw: Any, edits: int = 4) -> Program:
+    """A program and one to `edits` edits."""
+    grammar = Grammar(draw)
+    states = Program([{path: normalise(text) for path, text in grammar.files(2, 2).items()}])
+    for _ in range(1 + grammar.number(edits)):
+        states.append(edit_files(grammar, states).files)
+    return states
+
+
+def many(usually: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """How many examples a property is tried on."""
+    return settings(
+        max_examples=FUZZ or usually,
+        deadline=None,
+        derandomize=not FUZZ,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def demand(states: States, find_fault: Fault, *, part: object = None) -> None:
+    """Fails, with the smallest program found, where there is a fault. `part` tells checks of one function apart."""
+    key = ((find_fault.__qualname__, part), repr(list(states)))
+    if key not in _known:
+        if find_fault(states) is None:
+            return
+        small = shrink(states, lambda tried: find_fault(tried) is not None)
+        _known[key] = f"{show_states(small)}\n{find_fault(small)}"
+    pytest.fail(_known[key], pytrace=False)
+
+
+def show_states(states: States) -> str:
+    """A program in full, then each edit as a difference."""
+    shown = [f"# {path}\n{text}" for path, text in sorted(states[0].items())]
+    for before, after in itertools.pairwise(states):
+        shown.append("## then\n")
+        for path in sorted({*before, *after}):
+            if path not in after:
+                shown.append(f"--- {path} is gone\n")
+            old, new = (state.get(path, "").splitlines(keepends=True) for state in (before, after))
+            shown += difflib.unified_diff(old, new, path, path, n=1)
+    return "".join(shown)
+
+
+def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every cap becomes 2, wherever it is known by its name."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("contextc."):
+            for cap in CAPS:
+                if hasattr(module, cap):
+                    monkeypatch.setattr(module, cap, 2)
+
+
+def compare(left: Resolved, right: Resolved, names: tuple[str, str]) -> str | None:
+    """What one of them says and the other doesn't, by field; the work done is no part of the result."""
+    found: list[str] = []
+    for field in Resolved._fields:
+        ours, theirs = getattr(left, field), getattr(right, field)
+        if field == "work" or ours == theirs:
+            continue
+        if not isinstance(ours, tuple):
+            found.append(f"{field}: {names[0]} {ours}, {names[1]} {theirs}")
+            continue
+        for name, items, others in ((names[0], ours, theirs), (names[1], theirs, ours)):
+            alone = [item for item in items if item not in set(others)]
+            found += [f"{field}, {name} only: {_show(item)}" for item in alone[:5]]
+            if len(alone) > 5:
+                found.append(f"{field}, {name} only: … {len(alone)} in all")
+        if set(ours) == set(theirs):
+            found.append(f"{field}: in another order")
+    return "\n".join(found) or None
+
+
+def _show(item: Any) -> str:
+    return " ".join(str(part) for part in item if part is not None and not isinstance(part, tuple))
