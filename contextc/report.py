@@ -1,4 +1,4 @@
-"""The report a person reads. In: a compilation or a comparison, and seconds. Out: lines for the terminal.
+"""The report a person reads. In: a compilation, comparison or measurement, and seconds. Out: lines for the terminal.
 
     app/views.py
       files    9 scanned, 5 in the context
@@ -10,11 +10,16 @@ Everything from the repository has its control characters escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from contextc.graph.compare import PulledIn
+from contextc.graph.judge import ALL, ALL_CALLS, SILENT, Judgement, Miss, Precision
+from contextc.graph.measure import Measurement
+from contextc.graph.observed import KINDS
 from contextc.graph.suggestions import printable
 from contextc.model.diagnostic import Skip, SkipReason, Warning
+from contextc.model.edge import Edge
 from contextc.passes.by_name import Contrast
 from contextc.passes.pipeline import Compilation
 
@@ -24,8 +29,14 @@ ROUTINE = frozenset(
         SkipReason.DEPENDENCIES, SkipReason.DUPLICATE,
     }
 )  # fmt: skip
+_Item = TypeVar("_Item")
 _ROUTINE_SHOWN = 20
 _CAUSES = 4
+_LISTED = 100  # misses, wrong edges
+_KIND_LABELS = {
+    "instance_call": "instance call", "class_creation": "class creation", "via_c": "through C",
+    "via_wrapper": "through a wrapper",
+}  # fmt: skip
 _FORM_ORDER = ("full", "trimmed", "interface", "signature", "name")
 
 
@@ -125,3 +136,84 @@ def _first_edges(compilation: Compilation) -> dict[str, str]:
                 f"by {edge.kind} from {edge.path}:{edge.line} ({edge.certainty}, {edge.rule}): {item.symbol}"
             )
     return found
+
+
+# ------------------------------------------------------------------------------------------------ measurements
+
+
+def iter_measurement(measurement: Measurement) -> Iterator[str]:
+    """Both graphs against a recording: figures, figures by kind, then what the typed graph missed and drew wrongly."""
+    trace, typed, by_name = measurement.trace, measurement.typed, measurement.by_name
+    about = f"{printable(measurement.target)}, " if measurement.target is not None else ""
+    yield f"{about}against {printable(trace.name)} ({printable(f'Python {trace.python}, {trace.backend}')})"
+    if not trace.spans:
+        yield "  the recording has lines without columns: calls on one line are not told apart"
+    if measurement.left_out:
+        yield f"  {measurement.left_out:,} recorded calls from or into files that were not analysed are left out"
+    yield f"  {'':<18}{'typed':>24}{'name-only':>24}"
+    for label, left, right in (
+        ("recall", _recall(typed), _recall(by_name)),
+        ("precision", _precision(typed), _precision(by_name)),
+        ("silent misses", _silence(typed), _silence(by_name)),
+        ("edges not judged", f"{typed.unjudged:,}", f"{by_name.unjudged:,}"),
+    ):
+        yield f"  {label:<18}{left:>24}{right:>24}"
+    yield from _by_kind(typed, by_name)
+    silent = sum(1 for miss in typed.misses if miss.reason == SILENT)
+    yield from _listing(f"misses of the typed graph ({len(typed.misses):,}, {silent:,} silent)", typed.misses, _miss)
+    yield from _listing(f"wrong edges of the typed graph ({len(typed.wrong):,})", typed.wrong, _wrong)
+    counts = f"{len(by_name.misses):,} misses, {len(by_name.wrong):,} wrong edges"
+    yield f"name-only graph: {counts}; --format json lists them all"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} % ({part:,}/{whole:,})" if whole else "– (0/0)"
+
+
+def _recall(judgement: Judgement) -> str:
+    tally = judgement.tallies[ALL_CALLS]
+    return _share(tally.pairs_found, tally.pairs)
+
+
+def _precision(judgement: Judgement) -> str:
+    precision = judgement.precision.get(ALL, Precision(0, 0))
+    return _share(precision.right, precision.judged)
+
+
+def _silence(judgement: Judgement) -> str:
+    tally = judgement.tallies[ALL_CALLS]
+    return _share(tally.silent, tally.calls)
+
+
+def _by_kind(typed: Judgement, by_name: Judgement) -> Iterator[str]:
+    """Recall and silent misses of each kind that was recorded."""
+    yield f"{'by kind':<20}{'pairs':>8}{'typed':>10}{'silent':>10}{'name-only':>12}{'silent':>10}"
+    for kind in KINDS:
+        left, right = typed.tallies[kind], by_name.tallies[kind]
+        if left.calls:
+            shares = (left.recall, left.silent_share, right.recall, right.silent_share)
+            columns = [f"{100 * (share or 0):.1f} %" for share in shares]
+            figures = "".join(f"{text:>{width}}" for text, width in zip(columns, (10, 10, 12, 10), strict=True))
+            yield f"  {_KIND_LABELS.get(kind, kind):<18}{left.pairs:>8,}{figures}"
+
+
+def _listing(title: str, items: Sequence[_Item], describe: Callable[[_Item], str]) -> Iterator[str]:
+    yield title
+    for item in items[:_LISTED]:
+        yield f"  {describe(item)}"
+    if len(items) > _LISTED:
+        yield f"  and {len(items) - _LISTED:,} more; --format json lists them all"
+
+
+def _miss(miss: Miss) -> str:
+    """`app.py:7  app:main -> app:Store.save  explicit  self.store  untyped-receiver`."""
+    reason = f"{miss.reason} (a possible edge is there)" if miss.is_possible else miss.reason
+    ends = f"{printable(miss.caller)} -> {printable(miss.callee)}"
+    kind = printable(_KIND_LABELS.get(miss.kind, miss.kind))
+    return f"{printable(miss.path)}:{miss.line}  {ends}  {kind}  {printable(miss.receiver or '–')}  {reason}"
+
+
+def _wrong(edge: Edge) -> str:
+    """`app.py:7  app:main -> app:Order.save  CALL  likely  receiver-declared`."""
+    ends = f"{printable(edge.caller)} -> {printable(edge.callee)}"
+    return f"{printable(edge.path)}:{edge.line}  {ends}  {edge.kind}  {edge.certainty}  {edge.rule}"

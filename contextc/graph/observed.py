@@ -179,9 +179,7 @@ def _add_seen(observed: Observed, call: RecordedCall, behind: frozenset[Function
         observed.call_lines |= lines
 
 
-def _expect(
-    observed: Observed, call: RecordedCall, behind: frozenset[Function], definitions: Definitions
-) -> Expected:
+def _expect(observed: Observed, call: RecordedCall, behind: frozenset[Function], definitions: Definitions) -> Expected:
     callee, path = _function(call.callee), call.caller.path
     accepted = {callee, *behind}
     if call.kind == "constructor":

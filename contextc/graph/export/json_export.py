@@ -16,7 +16,7 @@ from contextc.model.edge import Certainty, Edge, Unresolved
 from contextc.model.symbol import Symbol
 
 SCHEMA = "contextc.graph/1"
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(", ", ": "), check_circular=False).encode
+encode_record = json.JSONEncoder(ensure_ascii=True, separators=(", ", ": "), check_circular=False).encode
 
 
 def graph_statistics(graph: CallGraph) -> dict[str, Any]:
@@ -46,20 +46,21 @@ def iter_graph_json(graph: CallGraph, version: str) -> Iterator[str]:
     }
     yield "{\n"
     for key, value in head.items():
-        yield f'"{key}": {_encode(value)},\n'
-    yield from _array("symbols", map(_symbol_record, analysis.symbols), ",")
-    yield from _array("edges", map(_edge_record, analysis.edges), ",")
-    yield from _array("unresolved", map(_unresolved_record, analysis.unresolved), ",")
+        yield f'"{key}": {encode_record(value)},\n'
+    yield from iter_array("symbols", map(_symbol_record, analysis.symbols), ",")
+    yield from iter_array("edges", map(edge_record, analysis.edges), ",")
+    yield from iter_array("unresolved", map(_unresolved_record, analysis.unresolved), ",")
     skipped = ({"path": s.path, "reason": s.reason.value, "detail": s.detail} for s in analysis.skipped)
-    yield from _array("skipped", skipped, ",")
-    yield from _array("notes", ({"path": n.path, "message": n.message} for n in analysis.notes), "")
+    yield from iter_array("skipped", skipped, ",")
+    yield from iter_array("notes", ({"path": n.path, "message": n.message} for n in analysis.notes), "")
     yield "}\n"
 
 
-def _array(key: str, records: Iterable[dict[str, Any]], after: str) -> Iterator[str]:
+def iter_array(key: str, records: Iterable[dict[str, Any]], after: str) -> Iterator[str]:
+    """The member `key` with its records, one a line; `after` follows it: a comma, or nothing."""
     lead = f'"{key}": [\n'
     for record in records:
-        yield lead + _encode(record)
+        yield lead + encode_record(record)
         lead = ",\n"
     yield f'"{key}": []{after}\n' if lead[0] == '"' else f"\n]{after}\n"
 
@@ -71,7 +72,8 @@ def _symbol_record(symbol: Symbol) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _edge_record(edge: Edge) -> dict[str, Any]:
+def edge_record(edge: Edge) -> dict[str, Any]:
+    """An edge as it stands in every document of ours."""
     return {
         "caller": edge.caller, "callee": edge.callee, "path": edge.path, "line": edge.line, "site": edge.site,
         "kind": edge.kind.value, "certainty": edge.certainty.value, "rule": edge.rule.value,
