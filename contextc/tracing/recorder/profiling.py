@@ -145,7 +145,7 @@ class Profiling:
         if observed.origin_of(below.f_code) != RECORDED:
             found = find_recorded_caller(observed, below)
             if found is not None:
-                self._register_expression(found[0], site_of(found[0], code))
+                self._prepare_indirect(found[0], code)
             first_start(observed, self.pending, code, below, key)
         elif code.co_name == "<module>":
             return
@@ -159,6 +159,20 @@ class Profiling:
                 kind = "gen_first_resume"
             observed.add_edge(key, kind, sub).count += 1
 
+    def _prepare_indirect(self, frame: FrameType, code: CodeType) -> None:
+        """A recorded caller's call led to `code` through a library: through a wrapper of it, or, for a generator or
+        coroutine, because the caller made it there, as in `asyncio.run(serve())`."""
+        key = site_of(frame, code)
+        if not is_call(opcode_name(frame.f_code, key[1])):
+            return
+        if not code.co_flags & GENERATOR:
+            self._register_expression(frame, key)
+            return
+        where = position(frame.f_code, key[1])
+        for node in self.observed.syntax_of(frame.f_code).find_calls_by_name(where, code.co_name):
+            if list_started_codes(look_up(frame, node.func))[:1] == [code]:
+                self.observed.add_edge(key, "gen_first_resume", "via_external")
+
     def _register_expression(self, frame: FrameType, key: EdgeKey) -> None:
         """Puts into the tables what the call expression at `key` names, if that can be found and explains the start."""
         called = self._look_up(frame, key)
@@ -169,8 +183,9 @@ class Profiling:
         """What is called at `key`: an object that starts the code that started, or a class."""
         code = self.observed.codes[key[2]]
         syntax = self.observed.syntax_of(frame.f_code)
-        by_class = HAS_COLUMNS or code.co_name in ("__init__", "__new__", "__call__")
-        for node in syntax.find_candidates(position(frame.f_code, key[1])):
+        nodes = syntax.find_candidates(position(frame.f_code, key[1]))
+        by_class = HAS_COLUMNS or all(called_name(node) != code.co_name for node in nodes)
+        for node in nodes:
             called = look_up(frame, node.func)
             if called is MISSING:
                 continue

@@ -14,13 +14,12 @@ import builtins
 import importlib.util
 import json
 import os
-import runpy
 import signal
 import sys
 import threading
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from .bytecode import HAS_COLUMNS
 from .job import Job, read_job, write_fault
@@ -102,64 +101,68 @@ def _refuse(job: Job, message: str) -> NoReturn:
     sys.exit(_REFUSED)
 
 
-class _Program:
-    """What is to be run: its code, or for an archive or folder the path, and the module it is run as."""
+class _Program(NamedTuple):
+    """What is to be run, and the module it is run as."""
 
-    def __init__(self, code: CodeType | None, main: ModuleType, path: str) -> None:
-        self.code, self.main, self.path = code, main, path
+    code: CodeType
+    main: ModuleType
 
 
 def _load_program(job: Job) -> _Program:
     """Sets `sys.argv` and `sys.path` as for the program, and finds its code. What importing its package raises is
     raised as the program's own fault."""
     if job.form == "module":
-        return _load_module(job)
-    main = _make_main()
+        _prepend_path(os.getcwd())
+        sys.argv = ["-m", *job.arguments]
+        program = _load_spec(job, _find_module(job))
+        sys.argv = [program.main.__file__ or job.name, *job.arguments]
+        return program
     if job.form == "code":
         sys.argv = ["-c", *job.arguments]
         _prepend_path("")
-        return _Program(compile(job.name, "<string>", "exec", dont_inherit=True), main, "")
+        return _Program(compile(job.name, "<string>", "exec", dont_inherit=True), _make_main())
     sys.argv = [job.name, *job.arguments]
     path = os.path.abspath(job.name)
     if os.path.isdir(path) or path.endswith((".zip", ".pyz", ".whl")):
-        return _Program(None, main, job.name)
+        sys.path.insert(0, path)
+        return _load_spec(job, PathFinder.find_spec("__main__", [path]))
     _prepend_path(os.path.dirname(os.path.realpath(path)))
-    main.__file__, main.__loader__, main.__spec__ = path, SourceFileLoader("__main__", path), None
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as fault:
         _refuse(job, f"can't open '{job.name}': {fault.strerror}")
-    return _Program(compile(source, path, "exec", dont_inherit=True), main, "")
+    main = _make_main()
+    main.__file__, main.__loader__, main.__spec__ = path, SourceFileLoader("__main__", path), None
+    return _Program(compile(source, path, "exec", dont_inherit=True), main)
 
 
-def _load_module(job: Job) -> _Program:
-    _prepend_path(os.getcwd())
-    sys.argv = ["-m", *job.arguments]
+def _find_module(job: Job) -> ModuleSpec | None:
     name = job.name
     try:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
-            name = f"{job.name}.__main__"
-            spec = importlib.util.find_spec(name)
+            spec = importlib.util.find_spec(f"{name}.__main__")
     except (ImportError, ValueError) as fault:
-        _refuse(job, f"can't run -m {job.name}: {fault}")
+        _refuse(job, f"can't run -m {name}: {fault}")
+    return spec
+
+
+def _load_spec(job: Job, spec: ModuleSpec | None) -> _Program:
     loader: Any = spec.loader if spec is not None else None
     if spec is None or loader is None or not hasattr(loader, "get_code"):
-        _refuse(job, f"no module named '{name}' for {sys.executable}")
-    code = loader.get_code(name)
+        _refuse(job, f"no module named '{job.name}' that {sys.executable} can run")
+    code = loader.get_code(spec.name)
     if code is None:
-        _refuse(job, f"'{name}' has no code to run")
+        _refuse(job, f"'{job.name}' has no code to run")
     main = _make_main()
     main.__file__, main.__loader__, main.__spec__, main.__package__ = spec.origin, loader, spec, spec.parent
-    sys.argv = [spec.origin or name, *job.arguments]
-    return _Program(code, main, "")
+    return _Program(code, main)
 
 
 def _make_main() -> ModuleType:
     main = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins
-    main.__dict__.setdefault("__annotations__", {})
     sys.modules["__main__"] = main
     return main
 
@@ -173,10 +176,7 @@ def _run_program(job: Job, finish: _Finish) -> None:
     try:
         program = _load_program(job)
         finish.name_main(program.main)
-        if program.code is None:
-            runpy.run_path(program.path, run_name="__main__")
-        else:
-            exec(program.code, program.main.__dict__)
+        exec(program.code, program.main.__dict__)
         finish.is_complete = True
     except SystemExit:
         finish.is_complete = True
@@ -193,5 +193,6 @@ def _run_program(job: Job, finish: _Finish) -> None:
 def _show_fault() -> None:
     """What the interpreter prints of an exception that nobody caught, without our own frame."""
     kind, fault, trace = sys.exc_info()
-    if kind is not None and fault is not None:
-        sys.excepthook(kind, fault, trace.tb_next if trace is not None else None)
+    if kind is not None and fault is not None and trace is not None:
+        fault.__traceback__ = trace.tb_next
+        sys.excepthook(kind, fault, trace.tb_next)

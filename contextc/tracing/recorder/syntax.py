@@ -71,11 +71,11 @@ class Syntax:
             self.definitions.setdefault((name, first), []).append(Definition(name, qualname, first, line))
 
     def find_call(self, where: Position, started: str) -> ast.Call | None:
-        """The call expression an instruction at `where` evaluates; where only the line is known, one of that line, of
-        the name `started` if there is one."""
+        """The call expression an instruction at `where` evaluates; where only the line is known, the innermost of that
+        line with the name `started`, or the outermost."""
         found = self.find_candidates(where)
         named = [call for call in found if called_name(call) == started]
-        return next(reversed(named or found), None)
+        return named[-1] if named else next(iter(found), None)
 
     def find_candidates(self, where: Position) -> list[ast.Call]:
         """The call expressions an instruction at `where` may evaluate. With columns one at most; in chains over lines
