@@ -159,25 +159,29 @@ def main(arguments: list[str]) -> int:
 
     parser = argparse.ArgumentParser(prog="python -m tests.case_files", description="Check the cases of inference.")
     parser.add_argument("--update-cases", action="store_true", help="rewrite what they state to what the graph says")
+    parser.add_argument("--mark-bugs", action="store_true", help="the same, with what they state as the right answers")
     parser.add_argument("names", nargs="*", help="only these: `receivers`, or `receivers: Inherited method`")
     options = parser.parse_args(arguments)
+    is_writing = options.update_cases or options.mark_bugs
     cases = [c for c in read_all() if not options.names or {c.id, c.file.stem} & set(options.names)]
     problems = 0
     changes: dict[Path, dict[int, list[Claim]]] = {}
     with CaseRunner() as runner:
         for case in cases:
-            verdict = runner.run(case)
+            verdict = runner.run(case, options.mark_bugs)
             problems += bool(verdict.problems)
             changes.setdefault(case.file, {}).update(verdict.changes)
-            if verdict.problems and not options.update_cases:
+            if verdict.problems and not is_writing:
                 print("\n".join([case.id, *_indent(verdict.problems)]))
-    if options.update_cases:
+    if is_writing:
         for file, rows in changes.items():
             rewrite(file, rows)
-        known = read_bugs()
-        write_bugs({name: min(count, known.get(name, count)) for name, count in count_bugs(read_all()).items()})
-    print(f"{len(cases)} cases, {problems} {'were rewritten' if options.update_cases else 'wrong'}")
-    return bool(problems) and not options.update_cases
+        counts, known = count_bugs(read_all()), read_bugs()
+        if options.update_cases:
+            counts = {name: min(count, known.get(name, 0)) for name, count in counts.items()}
+        write_bugs(counts)
+    print(f"{len(cases)} cases, {problems} {'rewritten' if is_writing else 'wrong'}")
+    return bool(problems) and not is_writing
 
 
 def _indent(lines: Iterable[str]) -> Iterator[str]:

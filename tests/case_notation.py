@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from contextc.model.edge import CALL_KINDS, Certainty, Edge, Reason, Unresolved
+from contextc.model.edge import CALL_KINDS, Certainty, Edge, EdgeKind, Reason, Unresolved
 
 _CLAIM = re.compile(r"#\s*(?:(\^)\s*)?(calls|revealed|bug):\s*")
 _ITEM = re.compile(
@@ -20,6 +20,7 @@ _ITEM = re.compile(
 _SHOULD = "should be "
 NOTHING = "nothing"
 OPEN = "?"
+REGISTERS = EdgeKind.REGISTRATION.value  # no call: it may be stated and need not be
 
 
 class NotationError(ValueError):
@@ -114,7 +115,7 @@ def parse_items(text: str) -> list[Item]:
 def _check_words(item: Item) -> None:
     known: list[tuple[str | None, Iterable[str]]] = [
         (item.reason, [word.value for word in Reason]),
-        (item.kind, [word.value for word in CALL_KINDS]),
+        (item.kind, [REGISTERS, *(word.value for word in CALL_KINDS)]),
         (item.certainty, [word.value for word in Certainty]),
     ]
     for word, words in known:
@@ -157,19 +158,22 @@ def _fits(item: Item, fact: Fact, names: Names) -> bool:
         return not fact.callee and item.reason in (None, fact.reason)
     if not fact.callee or names.find(item.name) != fact.callee or item.kind not in (None, fact.kind):
         return False
+    if fact.kind == REGISTERS and item.kind is None:
+        return False
     if item.certainty is None:
         return fact.certainty != Certainty.POSSIBLE.value
     return item.certainty == fact.certainty
 
 
 def agrees(stated: str, facts: Iterable[Fact], names: Names) -> bool:
-    """Whether the facts are exactly what is stated. Raises NotationError."""
+    """Whether the facts are exactly what is stated; registrations may be left out. Raises NotationError."""
     items, facts = parse_items(stated), list(facts)
     for item in items:
         if item.name != OPEN:
             names.find(item.name)
     missing = [item for item in items if not any(_fits(item, fact, names) for fact in facts)]
-    return not missing and all(any(_fits(item, fact, names) for item in items) for fact in facts)
+    told = [fact for fact in facts if fact.kind != REGISTERS]
+    return not missing and all(any(_fits(item, fact, names) for item in items) for fact in told)
 
 
 def state(facts: Iterable[Fact], names: Names, known: str = NOTHING) -> str:
@@ -177,7 +181,7 @@ def state(facts: Iterable[Fact], names: Names, known: str = NOTHING) -> str:
     facts = sorted(set(facts), key=lambda fact: (not fact.callee, fact))
     kept = [item for item in parse_items(known) if _is_known(item, names)]
     kept = [item for item in kept if any(_fits(item, fact, names) for fact in facts)]
-    rest = [fact for fact in facts if not any(_fits(item, fact, names) for item in kept)]
+    rest = [fact for fact in facts if fact.kind != REGISTERS and not any(_fits(item, fact, names) for item in kept)]
     new: list[Item] = []
     for fact in rest:
         possible = fact.certainty if fact.certainty == Certainty.POSSIBLE.value else None

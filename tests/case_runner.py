@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from contextc.analyzer.reading.pool import ReaderPool
 from contextc.analyzer.settings import load_settings
 from contextc.analyzer.store import FactsStore
 from contextc.engine import link_program, run_deep
-from contextc.model.edge import Edge, Site, Unresolved
+from contextc.model.edge import Edge, EdgeKind, Site, Unresolved
 from tests.case_files import Case
 from tests.case_notation import NOTHING, Claim, Fact, Names, NotationError, agrees, fact_of, sort_union, state
 
@@ -44,13 +45,19 @@ class CaseRunner:
         self._pool = self._closing.enter_context(ReaderPool(1))
         self._stubs = StubReader(None, None, "linux", self._store, self._pool)
         self._stubs.prefetch(())
+        self._resolved: dict[str, Resolved] = {}
         return self
 
     def __exit__(self, *_: object) -> None:
         self._closing.close()
 
     def resolve(self, case: Case) -> Resolved:
-        """What inference says of the case's program."""
+        """What inference says of the case's program; asked for once a case."""
+        if case.id not in self._resolved:
+            self._resolved[case.id] = self._analyze(case)
+        return self._resolved[case.id]
+
+    def _analyze(self, case: Case) -> Resolved:
         with TemporaryDirectory(prefix="contextc-case-") as name:
             root = Path(name)
             case.write_to(root)
@@ -58,8 +65,9 @@ class CaseRunner:
             loaded = load_project(root, settings, self._store, self._pool)
             return run_deep(lambda: resolve_program(Solver(link_program(loaded, self._stubs))))
 
-    def run(self, case: Case) -> Verdict:
-        """Compares the case's claims with the graph."""
+    def run(self, case: Case, mark_bugs: bool = False) -> Verdict:
+        """Compares the case's claims with the graph. `mark_bugs`: what is stated is right, so in the changes it becomes
+        the right answer of a bug."""
         resolved = self.resolve(case)
         names = Names([symbol.id for symbol in resolved.symbols])
         facts, revealed = _Facts(case, resolved), _revealed_by_line(resolved)
@@ -72,7 +80,9 @@ class CaseRunner:
             problems += [f"{case.file.name}:{at + 1}: {problem}" for at, _, problem in said if problem]
             problems += [f"{case.file.name}:{row + 1}: {fault}" for fault in facts.misplaced(place, stated)]
             if any(problem for _, _, problem in said):
-                for at, claim, _ in said:
+                for at, claim, problem in said:
+                    if mark_bugs and problem:
+                        claim = _as_bug(stated, at, claim)
                     changes.setdefault(at, []).extend([claim] if claim is not None else [])
         return Verdict(problems, changes)
 
@@ -94,11 +104,25 @@ def _judge_line(
         else:
             yield _judge_calls(at, claim, facts.get(claim.caret, []), names)
     subjects = {(claim.subject, claim.caret) for _, claim in stated}
-    if ("calls", None) not in subjects and facts.get(None):
-        text = state(facts[None], names)
+    text = state(facts.get(None, ()), names)
+    if ("calls", None) not in subjects and text != NOTHING:
         yield row, Claim("calls", text), f"not stated: `# calls: {text}`"
     if ("revealed", None) not in subjects and revealed:
         yield row, Claim("revealed", " & ".join(revealed)), f"not stated: `# revealed: {' & '.join(revealed)}`"
+
+
+def _as_bug(stated: list[tuple[int, Claim]], row: int, true: Claim | None) -> Claim | None:
+    """The true claim with what was stated as its right answer; one that had an answer already, or is true of something
+    that nothing was stated of, comes as it is."""
+    if true is None:
+        true = next((Claim(c.subject, NOTHING) for at, c in stated if at == row and c.subject == "calls"), None)
+    if true is None or true.should is not None:
+        return true
+    was = [c for at, c in stated if at == row and (c.subject, c.caret) == (true.subject, true.caret)]
+    if was and was[0].should is not None:
+        return true
+    right = was[0].stated if was else NOTHING
+    return true if true.subject == "revealed" and not was else replace(true, should=right)
 
 
 def _judge_calls(row: int, claim: Claim, facts: list[Fact], names: Names) -> Said:
@@ -143,8 +167,9 @@ class _Facts:
         self._names = {path: _callee_names(lines) for path, lines in case.texts.items()}
         self._lines = case.texts
         self.found: dict[Place, list[Edge | Unresolved]] = {}
-        items: list[Edge | Unresolved] = [edge for edge in resolved.edges if edge.kind.is_call]
-        for item in [*items, *resolved.unresolved]:
+        edges = [e for e in resolved.edges if e.kind.is_call or e.kind is EdgeKind.REGISTRATION]
+        items: list[Edge | Unresolved] = [*edges, *resolved.unresolved]
+        for item in items:
             self.found.setdefault((item.path, self._name_of(item)[0]), []).append(item)
 
     def at(self, place: Place, stated: list[tuple[int, Claim]]) -> dict[int | None, list[Fact]]:

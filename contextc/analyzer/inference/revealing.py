@@ -100,12 +100,15 @@ class _Describer:
         self._named: dict[str, set[str]] = {}
 
     def is_unambiguous(self) -> bool:
+        """Whether no two symbols were written alike."""
         return all(len(symbols) == 1 for symbols in self._named.values())
 
     def union(self, values: Iterable[Value], depth: int) -> str:
-        return " | ".join(sorted({_WRITERS[type(v)](self, v, depth) for v in values})) or "Never"
+        """A set, sorted; `depth` counts the brackets around it."""
+        return " | ".join(sorted({WRITERS[type(v)](self, v, depth) for v in values})) or "Never"
 
     def name(self, symbol: str) -> str:
+        """A symbol as it is written here."""
         local = symbol.partition(":")[2]
         self._named.setdefault(local, set()).add(symbol)
         return symbol.removeprefix("~") if self._qualified else local
@@ -115,6 +118,7 @@ class _Describer:
         return {Grip.EXACT: name, Grip.DECLARED: f"{name}+", Grip.SELF: f"Self@{name}"}[grip]
 
     def instance(self, value: Instance, depth: int) -> str:
+        """`User`, `User+`, `list[User]`, `None`."""
         if value.cls == _NONE:
             return "None"
         name = self._grip(value.cls, value.grip)
@@ -125,14 +129,17 @@ class _Describer:
         return f"{name}[{', '.join(parts)}]"
 
     def class_object(self, value: ClassObject, _: int) -> str:
+        """`type[User]`."""
         return f"type[{self._grip(value.cls, value.grip)}]"
 
     def function(self, value: FunctionValue, depth: int) -> str:
+        """`def f`, `def wrapper of f`."""
         flavor = f"{value.flavor} " if value.flavor else ""
         inner = f" of {self.name(value.inner.symbol)}" if value.inner is not None else ""
         return f"{flavor}def {self.name(value.symbol)}{inner}"
 
     def bound(self, value: BoundMethod, depth: int) -> str:
+        """`bound User.save`, `bound Base.save on User`."""
         name = self.name(value.function.symbol)
         receiver = value.receiver
         owner = value.function.symbol.rpartition(".")[0]
@@ -141,17 +148,20 @@ class _Describer:
         return f"bound {name} on {self.union((receiver,), depth + 1)}"
 
     def partial(self, value: Partial, depth: int) -> str:
+        """`partial(def f, 1, key=2)`."""
         given = [self.union(part, depth + 1) for part in value.args]
         given += [f"{name}={self.union(part, depth + 1)}" for name, part in value.keywords]
         return f"partial({', '.join([self.union((value.function,), depth), *given])})"
 
     def callable_type(self, value: CallableType, depth: int) -> str:
+        """`Callable[[int], str]`."""
         params = "..."
         if value.params is not None:
             params = f"[{', '.join(self.union(part, depth + 1) for part in value.params)}]"
         return f"Callable[{params}, {self.union(value.returns, depth + 1)}]"
 
     def property(self, value: PropertyObject, _: int) -> str:
+        """`property User.name`."""
         parts = [self.name(f.symbol) for f in (value.getter, value.setter, value.deleter) if f is not None]
         return f"property {parts[0]}" if parts else "property"
 
@@ -168,7 +178,7 @@ def _write_text(value: Text) -> str:
     return "f" + json.dumps("".join("{}" if part is None else part for part in value.parts), ensure_ascii=False)
 
 
-_WRITERS: dict[type[Any], Callable[[_Describer, Any, int], str]] = {
+WRITERS: dict[type[Any], Callable[[_Describer, Any, int], str]] = {
     Instance: _Describer.instance,
     ClassObject: _Describer.class_object,
     FunctionValue: _Describer.function,
