@@ -79,7 +79,7 @@ def _iterate_notes(note: str, recording: Recording, rows: int, files: int) -> It
     elif not rows:
         yield "warning: no calls between functions under ROOT were seen"
     if faults := recording.execution["n_errors"]:
-        yield f"warning: {faults:,} events could not be recorded, first: {recording.execution['errors'][0]}"
+        yield f"warning: not all was recorded ({faults:,} times), first: {recording.execution['errors'][0]}"
 
 
 def _without_folder(word: str, root: Path) -> str:

@@ -160,10 +160,14 @@ class Observed:
 
     def note_fault(self, code: CodeType, fault: Exception) -> None:
         """An event that could not be recorded."""
+        where = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+        self.note_loss(f"{where} {code.co_name}: {type(fault).__name__}")
+
+    def note_loss(self, message: str) -> None:
+        """Something that could not be recorded, in words without an absolute path."""
         self.fault_count += 1
         if len(self.faults) < _FAULTS_KEPT:
-            where = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
-            self.faults.append(f"{where} {code.co_name}: {type(fault).__name__}")
+            self.faults.append(message)
 
 
 def _norm(path: str) -> str:

@@ -11,6 +11,7 @@ code leaves no trace, executed lines are not seen. Threads are recorded that `th
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from .observed import RECORDED, Call, CallKey, EdgeKey, Observed
 from .starts import FUNCTION, GENERATOR, Pending, conclude_kind, find_recorded_caller, first_start, site_of
 from .syntax import called_name
 
+_LOST = "calls were missed after a RecursionError, or while the program used sys.setprofile itself"
+
 
 class Profiling:
     """One recording."""
@@ -34,18 +37,30 @@ class Profiling:
         self.observed = observed
         self.pending: dict[int, Pending] = {}  # by id of a frame: the C function it is calling
         self._offsets: dict[tuple[int, int], int] = {}
+        self._on_event: Callable[[FrameType, str, Any], None] | None = None
         self._first: dict[int, int] = {}  # by generator code: f_lasti of its first resumption
 
     def start(self) -> None:
         """Begin to record, in this thread and those that `threading` will start."""
-        on_event = self._make_on_event()
-        threading.setprofile(on_event)
-        sys.setprofile(on_event)
+        self._on_event = self._make_on_event()
+        threading.setprofile(self._on_event)
+        sys.setprofile(self._on_event)
+        gc.callbacks.append(self._take_up_again)
 
     def stop(self) -> None:
         """End recording in this thread; the others go on into tables nobody reads."""
+        if sys.getprofile() is not self._on_event:
+            self.observed.note_loss(_LOST)
+        gc.callbacks.remove(self._take_up_again)
         sys.setprofile(None)
         threading.setprofile(None)
+
+    def _take_up_again(self, phase: str, _: dict[str, int]) -> None:
+        """Called by the garbage collector, so often and in any thread. The interpreter takes a profile function away
+        that could not be called, at the recursion limit; a program that uses one of its own leaves none behind."""
+        if phase == "start" and sys.getprofile() is None:
+            self.observed.note_loss(_LOST)
+            sys.setprofile(self._on_event)
 
     def _make_on_event(self) -> Callable[[FrameType, str, Any], None]:
         """What the interpreter calls. Must never raise: the program would see it."""
