@@ -71,7 +71,8 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
     if isinstance(value, SpecialForm):
         return kernel.open(Reason.EXTERNAL_VALUE) if value.name == "Any" else NOTHING
     if isinstance(value, TypeVariable):
-        return read_attributes(frame, value.bound, name, at) or kernel.open(Reason.UNTYPED_RECEIVER)
+        found = read_attributes(frame, value.bound, name, at)
+        return found | kernel.open(Reason.UNTYPED_RECEIVER) if not value.bound else _told(frame, found)
     if isinstance(value, Intrinsic) and value.name.startswith("namespace.") and name == "get":
         return frozenset({kernel.make.intrinsic("namespace.get", value)})
     if isinstance(value, PropertyObject):
@@ -81,27 +82,37 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
 
 def _read_callable(frame: Frame, value: Value, name: str) -> ValueSet:
     """Attributes of functions and the like: what code stored there, else what the stub of their type has."""
-    kernel = frame.kernel
     if isinstance(value, FunctionValue):
-        stored = frame.read(("fattr", value.symbol, name))
-        if stored:
-            return stored
         if name == "__wrapped__" and value.inner is not None:
-            return frozenset({value.inner})
-        return frozenset({kernel.make.intrinsic(f"function.{name}", value)})
+            return frame.read(("fattr", value.symbol, name)) | {value.inner}
+        return _function_attribute(frame, value, value.symbol, name)
     if isinstance(value, BoundMethod):
         if name == "__self__":
             return frozenset({value.receiver})
         if name == "__func__":
             return frozenset({value.function})
-        return frame.read(("fattr", value.function.symbol, name)) or frozenset(
-            {kernel.make.intrinsic(f"function.{name}", value)}
-        )
+        return _function_attribute(frame, value, value.function.symbol, name)
     if isinstance(value, Partial) and name == "func":
         return frozenset({value.function})
     if isinstance(value, Wrapper) and name in ("__func__", "__wrapped__"):
         return frozenset({value.function})
     return NOTHING
+
+
+def _function_attribute(frame: Frame, value: FunctionValue | BoundMethod, symbol: str, name: str) -> ValueSet:
+    """What code stores on a function under this name; where no text stores such an attribute on anything, what a
+    function has."""
+    stored = frame.read(("fattr", symbol, name))
+    if name in frame.kernel.classes.foreign_stores and name not in _OF_FUNCTIONS:
+        return stored
+    return stored | {frame.kernel.make.intrinsic(f"function.{name}", value)}
+
+
+def _told(frame: Frame, found: ValueSet) -> ValueSet:
+    """An answer on frozen cells that is empty says so; while cells grow it only means: nothing yet."""
+    if found or frame.recorder is None:
+        return found
+    return frame.kernel.open(Reason.UNTYPED_RECEIVER)
 
 
 # ------------------------------------------------------------------------------------------------------ instances
@@ -127,11 +138,11 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
         for below, other in classes.owners_below(value.cls, name):
             receiver = kernel.make.instance(below, Grip.DECLARED)
             found |= _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
-        if owner is None or not found or name in kernel.classes.foreign_stores:
+        if owner is None or name in classes.foreign_stores or (frame.recorder is not None and not found):
             for below in classes.descendants(value.cls):
                 found |= frame.read(("iattr", below, name))
-    if owner is None and not found and not _is_dunder(name):
-        found |= _fall_back(frame, value, name, at)
+    if owner is None and not _is_dunder(name):
+        found |= _fall_back(frame, value, name, at, not found)
     return frozenset(found)
 
 
@@ -140,6 +151,9 @@ def _from_unknown_base(frame: Frame, base: str, name: str) -> Value:
     if base.startswith(UNCLEAR):
         return frame.kernel.make.open(Reason.UNTYPED_RECEIVER)
     return frame.kernel.make.external(f"{base[1:]}.{name}")
+
+
+_OF_FUNCTIONS = frozenset({"__call__", "__get__", "register"})
 
 
 def _is_dunder(name: str) -> bool:
@@ -153,10 +167,12 @@ def _typed(frame: Frame, values: ValueSet, receiver: Instance, owner: str) -> Va
     return substitute(frame.kernel.annotations, values, mapping_for(frame, receiver, owner), keep=False)
 
 
-def _fall_back(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
-    """`__getattr__` for an attribute that no class or method is seen to set (stratum 4 would decide this on frozen
-    cells; by text it is monotone)."""
+def _fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: bool) -> ValueSet:
+    """`__getattr__` for an attribute that no class or method is seen to set, by text; on frozen cells for one that is
+    missing."""
     classes = frame.kernel.classes
+    if classes.has_unknown_base(value.cls) or (frame.recorder is not None and not is_missing):
+        return NOTHING
     if any(name in classes.stored_attributes.get(c, ()) for c in classes.mro(value.cls)):
         return NOTHING
     owner = classes.owner(value.cls, "__getattr__")
@@ -166,7 +182,9 @@ def _fall_back(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
 
     argument = frozenset({frame.kernel.make.literal("str", name)})
     found = call_method(frame, value, "__getattr__", (argument,), at, Rule.DESCRIPTOR)
-    return found or frame.kernel.open(Reason.MISSING_ATTRIBUTE)
+    if found or frame.recorder is None:
+        return found
+    return frame.kernel.open(Reason.MISSING_ATTRIBUTE)
 
 
 def _class_level(frame: Frame, owner: str, name: str) -> ValueSet:
@@ -268,7 +286,7 @@ def _get_property(frame: Frame, value: PropertyObject, receiver: Value, owner: s
     outcome = implicit_outcome(frame, at, "get")
     method = frame.kernel.make.bound(receiver, value.getter)
     found = call_value(frame, method, Arguments((), ()), at, outcome, (EdgeKind.PROPERTY, Rule.PROPERTY_GET))
-    return found if found else frame.kernel.open(Reason.UNTYPED_RECEIVER)
+    return _told(frame, found)
 
 
 def _call_descriptor(frame: Frame, value: Instance, receiver: Value, at: int) -> ValueSet:
@@ -389,12 +407,13 @@ def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSe
 
 
 def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int) -> None:
-    """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store."""
+    """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store; where the class
+    attribute may yet turn out to be one, nothing is stored before its value is known."""
     kernel = frame.kernel
     for item in owner:
         value = item.value if isinstance(item, Possible) else item
         if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
-            if not _run_setter(frame, value, name, values, at) and kernel.classes.in_repository(value.cls):
+            if _run_setter(frame, value, name, values, at) and kernel.classes.in_repository(value.cls):
                 frame.write(("iattr", value.cls, name), values)
         elif isinstance(value, ClassObject) and kernel.classes.in_repository(value.cls):
             frame.write(("cattr", value.cls, name), values)
@@ -406,17 +425,17 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
 
 
 def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: int) -> bool:
+    """Runs what stands between a store and the object. Whether the object itself is stored to as well."""
     from contextc.analyzer.inference.binding import Arguments
     from contextc.analyzer.inference.calls import call_value
     from contextc.analyzer.inference.implicit_calls import call_method
 
     kernel = frame.kernel
     owner = kernel.classes.owner(value.cls, name)
-    ran = False
+    plain = owner is None or not _may_manage(frame, owner, name)
     if owner is not None and kernel.classes.in_repository(owner):
         for item in frame.read(("cattr", owner, name)):
             if isinstance(item, PropertyObject) and not item.cached:
-                ran = True
                 if item.setter is not None:
                     outcome = implicit_outcome(frame, at, "set")
                     method = kernel.make.bound(value, item.setter)
@@ -425,14 +444,32 @@ def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: 
             elif isinstance(item, Instance) and kernel.classes.is_known(item.cls):
                 setter = kernel.classes.owner(item.cls, "__set__")
                 if setter is not None and kernel.classes.in_repository(setter):
-                    ran = True
                     owner_value: ValueSet = frozenset({value})
                     call_method(frame, item, "__set__", (owner_value, values), at, Rule.DESCRIPTOR)
+                else:
+                    plain = True
+            else:
+                plain = True
     hook = kernel.classes.owner(value.cls, "__setattr__")
     if hook is not None and kernel.classes.in_repository(hook):
         key: ValueSet = frozenset({kernel.make.literal("str", name)})
         call_method(frame, value, "__setattr__", (key, values), at, Rule.DESCRIPTOR)
-    return ran
+    return plain
+
+
+def _may_manage(frame: Frame, owner: str, name: str) -> bool:
+    """Whether a class body binds `name` only to what can be a property or descriptor: a decorated function, a call."""
+    kernel = frame.kernel
+    if not kernel.classes.in_repository(owner):
+        return False
+    for binding in kernel.statics.table(kernel.definition(owner)).names.get(name, []):
+        if isinstance(binding, DefinitionBinding):
+            decorated = binding.definition.is_function and bool(binding.definition.facts.decorators)
+            if not decorated:
+                return False
+        elif not isinstance(binding, ValueBinding) or not isinstance(binding.value, ir.Call):
+            return False
+    return True
 
 
 def delete_attribute(frame: Frame, owner: ValueSet, name: str, at: int) -> None:

@@ -33,15 +33,16 @@ from contextc.model.value import (
 )
 
 
-def evaluate_special_call(frame: Frame, expr: ir.Call, callees: ValueSet) -> ValueSet | None:
+def evaluate_special_call(frame: Frame, expr: ir.Call, callees: ValueSet) -> ValueSet:
     """Forms of `typing` that are called: `cast(T, x)` is a T."""
+    annotations = frame.kernel.annotations
+    found: set[Value] = set()
     for callee in callees:
         if isinstance(callee, SpecialForm) and callee.name == "cast" and len(expr.args) == 2:
-            return frame.kernel.annotations.read(expr.args[0].value, frame.unit)
+            found |= annotations.read(expr.args[0].value, frame.unit)
         if isinstance(callee, SpecialForm) and callee.name == "NewType" and len(expr.args) == 2:
-            found = frame.kernel.annotations.read(expr.args[1].value, frame.unit)
-            return frame.kernel.annotations.classes_of(found)
-    return None
+            found |= annotations.classes_of(annotations.read(expr.args[1].value, frame.unit))
+    return frozenset(found)
 
 
 _REVEALING = ("builtins.reveal_type", "typing_extensions.reveal_type")
@@ -155,18 +156,18 @@ def attribute_names(frame: Frame, value: Value) -> list[str]:
     return []
 
 
-def import_modules(frame: Frame, names: ValueSet, package: ValueSet, at: int) -> tuple[ValueSet, bool]:
+def import_modules(frame: Frame, names: ValueSet, package: ValueSet | None, at: int) -> tuple[ValueSet, bool]:
     """`importlib.import_module(name, package)`: the modules, and whether a name is not known at all."""
     kernel = frame.kernel
     found: set[Value] = set()
     unknown = False
     for name in names:
         if isinstance(name, Literal) and isinstance(name.value, str):
-            target = _absolute(frame, name.value, package)
-            module = kernel.program.find_module(target, frame.unit.module) if target else None
-            found.add(kernel.make.module(module.module_id) if module else kernel.make.external(name.value))
-            if module is not None:
-                _note_import(frame, module, at)
+            for target in _absolute(frame, name.value, package):
+                module = kernel.program.find_module(target, frame.unit.module)
+                found.add(kernel.make.module(module.module_id) if module else kernel.make.external(name.value))
+                if module is not None:
+                    _note_import(frame, module, at)
             continue
         pattern = name_pattern(name)
         modules = _matching_modules(frame, pattern) if pattern is not None else []
@@ -186,17 +187,16 @@ def _note_import(frame: Frame, module: ModuleInfo, at: int) -> None:
         )
 
 
-def _absolute(frame: Frame, name: str, package: ValueSet) -> str | None:
+def _absolute(frame: Frame, name: str, package: ValueSet | None) -> list[str]:
+    """The modules that a name means, one for each package it can be relative to."""
     if not name.startswith("."):
-        return name
+        return [name]
     level = len(name) - len(name.lstrip("."))
-    literal = [v for v in package if isinstance(v, Literal)]
-    base = str(literal[0].value) if literal else frame.unit.module.name
-    parts = base.split(".")
-    if not literal and not frame.unit.module.is_package:
-        parts = parts[:-1]
-    parts = parts[: len(parts) - (level - 1)] if level > 1 else parts
-    return ".".join([*parts, name.lstrip(".")])
+    own = frame.unit.module.name.split(".")
+    own = own if frame.unit.module.is_package else own[:-1]
+    bases = [own] if package is None or (not package and frame.recorder is not None) else []
+    bases.extend(str(v.value).split(".") if isinstance(v, Literal) else own for v in package or ())
+    return [".".join([*base[: len(base) - (level - 1)], name.lstrip(".")]) for base in bases]
 
 
 def _matching_modules(frame: Frame, pattern: re.Pattern[str]) -> list[ModuleInfo]:

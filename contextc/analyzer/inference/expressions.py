@@ -6,7 +6,7 @@ are recorded in the resolution pass. One function per kind of expression, found 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from contextc.analyzer.inference import dynamic
@@ -47,6 +47,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
+_MAX_TEXT = 80  # characters of a text that inference puts together
 _DESCRIBED = 12  # dots, calls and subscripts that the description of a callee names
 
 
@@ -74,15 +75,31 @@ def _constant(frame: Frame, expr: ir.Constant) -> ValueSet:
 
 
 def _fstring(frame: Frame, expr: ir.FString) -> ValueSet:
+    """With one replacement field one text for each of its values; with several the text around them."""
     parts: list[str | None] = []
+    fields: list[tuple[int, ir.Expr, ValueSet]] = []
     for part in expr.parts:
         if isinstance(part, ir.Constant):
             parts.append(str(part.value) if part.value is not None else None)
-            continue
-        values = evaluate(frame, part)
-        known = [v for v in values if isinstance(v, Literal)]
-        parts.append(str(known[0].value) if len(values) == 1 and known else None)
-    return frozenset({frame.kernel.make.text(parts)})
+        else:
+            fields.append((len(parts), part, evaluate(frame, part)))
+            parts.append(None)
+    if len(fields) != 1:
+        return frozenset({join_text(frame, parts)})
+    index, field, values = fields[0]
+    plain = not isinstance(field, ir.Formatted) or (field.spec is None and field.conversion in ("", "s"))
+    found: set[Value] = set()
+    for value in values if values or frame.recorder is None else (None,):
+        inner = _shown(value) if plain and value is not None else (None,)
+        found.add(join_text(frame, (*parts[:index], *inner, *parts[index + 1 :])))
+    return frozenset(found)
+
+
+def _shown(value: Value) -> tuple[str | None, ...]:
+    """A value as a replacement field shows it."""
+    if isinstance(value, Literal) and value.type == "int":
+        return (str(value.value),)
+    return _parts(value) or (None,)
 
 
 def _formatted(frame: Frame, expr: ir.Formatted) -> ValueSet:
@@ -101,9 +118,15 @@ def _formatted(frame: Frame, expr: ir.Formatted) -> ValueSet:
 def _attribute(frame: Frame, expr: ir.Attribute) -> ValueSet:
     path = path_of(expr)
     if path is not None and path in frame.env:
-        evaluate(frame, expr.value)
+        _note_read(frame, evaluate(frame, expr.value), expr)
         return frame.env[path]
     return read_attributes(frame, evaluate(frame, expr.value), expr.attr, expr.at)
+
+
+def _note_read(frame: Frame, owner: ValueSet, expr: ir.Attribute) -> None:
+    """What flow knows of an attribute spares no run of its property."""
+    if frame.recorder is not None:
+        read_attributes(frame, owner, expr.attr, expr.at)
 
 
 def _subscript(frame: Frame, expr: ir.Subscript) -> ValueSet:
@@ -155,7 +178,7 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
         if not callees:
             outcome.reasons.add(_why_empty(frame, expr.func, owner))
     result = call_values(frame, callees, args, expr.at, outcome, _how(frame, expr.func, owner, callees))
-    result = special if special is not None else result
+    result |= special
     _run_conversion(frame, expr, callees, args)
     return result
 
@@ -165,6 +188,7 @@ def _read_method(frame: Frame, func: ir.Attribute) -> tuple[ValueSet, ValueSet]:
     owner = evaluate(frame, func.value)
     path = path_of(func)
     if path is not None and path in frame.env:
+        _note_read(frame, owner, func)
         return owner, frame.env[path]
     return owner, read_attributes(frame, owner, func.attr, func.at)
 
@@ -382,7 +406,7 @@ def _bool_op(frame: Frame, expr: ir.BoolOp) -> ValueSet:
             found |= _kept_by(frame, values, expr.op)
         else:
             found |= values
-    bound = {n: v for n, v in frame.env.items() if n not in before}
+    bound = {n: v for n, v in frame.env.items() if n not in before and n in frame.unit.facts.bindings}
     frame.env = {**before, **bound}
     return frozenset(found)
 
@@ -417,21 +441,27 @@ def _unary(frame: Frame, expr: ir.UnaryOp) -> ValueSet:
 def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
     left = evaluate(frame, expr.left)
     right = evaluate(frame, expr.right)
+    found: set[Value] = set()
+    rest = left
     if expr.op in ("+", "%"):
-        text = _text_operation(frame, expr.op, left, right)
-        if text is not None:
-            if expr.op == "%":
-                _convert_operands(frame, right, expr.at)
-            return text
+        texts = frozenset(v for v in left if _parts(v) is not None)
+        found |= _text_operation(frame, expr, texts, right)
+        if texts and expr.op == "%":
+            _convert_operands(frame, right, expr.at)
+        rest -= texts
     if expr.op == "+":
-        joined = _joined_containers(frame, left, right, expr.at)
-        if joined is not None:
-            return joined
-    if expr.op == "*" and any(isinstance(v, Instance) and v.cls == "~builtins:list" for v in left):
-        return left  # `[None] * n` holds what its display holds
-    if expr.op == "|" and any(isinstance(v, (ClassObject, SpecialForm)) for v in left):
-        return left | right
-    return binary(frame, expr.op, left, right, expr.at)
+        containers = frozenset(v for v in rest if isinstance(v, Instance) and v.cls in _JOINED)
+        found |= _joined_containers(frame, containers, right, expr.at)
+        rest -= containers
+    elif expr.op == "*":  # `[None] * n` holds what its display holds
+        repeated = {v for v in rest if isinstance(v, Instance) and v.cls == "~builtins:list"}
+        found |= repeated
+        rest -= repeated
+    elif expr.op == "|":
+        types = {v for v in rest if isinstance(v, (ClassObject, SpecialForm))}
+        found |= types.union(right) if types else types
+        rest -= types
+    return frozenset(found) | binary(frame, expr.op, rest, right, expr.at)
 
 
 def _convert_operands(frame: Frame, values: ValueSet, at: int) -> None:
@@ -444,34 +474,47 @@ def _convert_operands(frame: Frame, values: ValueSet, at: int) -> None:
             convert(frame, item, ("__str__", "__repr__"), at)
 
 
-def _joined_containers(frame: Frame, left: ValueSet, right: ValueSet, at: int) -> ValueSet | None:
+_JOINED = ("~builtins:list", "~builtins:tuple")
+
+
+def _joined_containers(frame: Frame, left: ValueSet, right: ValueSet, at: int) -> ValueSet:
     """`[…] + […]`: a new list (or tuple) that holds both sides' elements."""
     from contextc.analyzer.inference.generics import element_values
 
-    names = {v.cls for v in left if isinstance(v, Instance)}
-    if len(names) != 1 or not names <= {"~builtins:list", "~builtins:tuple"} or not all(
-        isinstance(v, Instance) for v in left
-    ):
-        return None
+    if not left:
+        return NOTHING
     site = frame.site_key(at)
     frame.write(("arg", site, 0), element_values(frame, left) | element_values(frame, right))
-    return frozenset({frame.kernel.make.instance(next(iter(names)), Grip.EXACT, (), site)})
+    names = {v.cls for v in left if isinstance(v, Instance)}
+    return frozenset(frame.kernel.make.instance(name, Grip.EXACT, (), site) for name in names)
 
 
-def _text_operation(frame: Frame, op: str, left: ValueSet, right: ValueSet) -> ValueSet | None:
-    """Concatenation and `%` formatting of strings of which a part is known."""
-    make = frame.kernel.make
-    texts = sorted(
-        (parts for v in left if (parts := _parts(v)) is not None), key=lambda p: tuple(x or "" for x in p)
-    )
-    if not texts or len(texts) > 4:
-        return None
-    if op == "%":
-        return frozenset(make.text(_format_parts(t)) for t in texts)
-    tails = [p for v in right if (p := _parts(v)) is not None] or [(None,)]
-    if len(tails) > 4:
-        return None
-    return frozenset(make.text((*t, *tail)) for t in texts for tail in tails)
+def _text_operation(frame: Frame, expr: ir.BinaryOp, left: ValueSet, right: ValueSet) -> ValueSet:
+    """Concatenation and `%` formatting of strings of which a part is known. One side is told apart by its values, the
+    other only where it is written here: products of values would grow without end."""
+    heads = [p for v in left if (p := _parts(v)) is not None]
+    if expr.op == "%":
+        return frozenset(join_text(frame, _format_parts(head)) for head in heads)
+    tails: list[tuple[str | None, ...]] = [(None,)]
+    if _is_written(expr.left) or _is_written(expr.right):
+        known = right if right or frame.recorder is None else frozenset({frame.kernel.builtin("str")})
+        tails = [_parts(v) or (None,) for v in known]
+    return frozenset(join_text(frame, (*head, *tail)) for head in heads for tail in tails)
+
+
+def _is_written(expr: ir.Expr) -> bool:
+    """Whether a text stands in the source as it is."""
+    if isinstance(expr, ir.FString):
+        return all(isinstance(part, ir.Constant) for part in expr.parts)
+    return isinstance(expr, ir.Constant)
+
+
+def join_text(frame: Frame, parts: Iterable[str | None]) -> Value:
+    """A text of these parts; a plain string where it is too long to name anything (it may grow with each round)."""
+    known = tuple(parts)
+    if sum(len(part) for part in known if part is not None) > _MAX_TEXT:
+        return frame.kernel.builtin("str")
+    return frame.kernel.make.text(known)
 
 
 def _parts(value: Value) -> tuple[str | None, ...] | None:

@@ -9,7 +9,7 @@ from contextc.analyzer.inference.expressions import evaluate
 from contextc.analyzer.inference.generics import tuple_items
 from contextc.analyzer.inference.implicit_calls import iterate
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.narrowing import join_environments, keep_instances, path_of
+from contextc.analyzer.inference.narrowing import Tested, join_environments, keep_instances, path_of, tested_classes
 from contextc.analyzer.inference.scopes import bind_name
 from contextc.model import ir
 from contextc.model.value import NOTHING, ClassObject, External, Grip, Instance, Literal, Value, ValueSet
@@ -33,7 +33,7 @@ def evaluate_try(frame: Frame, statement: ir.Try, run_block: RunBlock) -> None:
         run_block(frame, statement.orelse)
         if frame.alive:
             ends.append(frame.env)
-    entered = join_environments(entries)
+    entered = join_environments(frame, entries)
     for handler in statement.handlers:
         frame.env = dict(entered)
         frame.alive = True
@@ -44,7 +44,7 @@ def evaluate_try(frame: Frame, statement: ir.Try, run_block: RunBlock) -> None:
         if frame.alive:
             ends.append(frame.env)
     alive = bool(ends)
-    frame.env = join_environments(ends) if ends else dict(entered)
+    frame.env = join_environments(frame, ends) if ends else dict(entered)
     frame.alive = True
     run_block(frame, statement.final)
     frame.alive = frame.alive and alive
@@ -107,7 +107,7 @@ def evaluate_match(frame: Frame, statement: ir.Match, run_block: RunBlock) -> No
     if not any(_always_matches(c.pattern) and c.guard is None for c in statement.cases):
         ends.append(dict(before))
     frame.alive = bool(ends)
-    frame.env = join_environments(ends) if ends else before
+    frame.env = join_environments(frame, ends) if ends else before
 
 
 def _always_matches(pattern: ir.Pattern) -> bool:
@@ -116,8 +116,7 @@ def _always_matches(pattern: ir.Pattern) -> bool:
 
 def _left_over(frame: Frame, pattern: ir.Pattern, values: ValueSet) -> ValueSet:
     if isinstance(pattern, ir.MatchClass) and not pattern.patterns and not pattern.keyword_patterns:
-        classes = [v for v in evaluate(frame, pattern.cls) if isinstance(v, ClassObject)]
-        return keep_instances(frame, values, classes, False) if classes else values
+        return keep_instances(frame, values, tested_classes(frame, pattern.cls), False)
     if isinstance(pattern, ir.MatchOr):
         for part in pattern.patterns:
             values = _left_over(frame, part, values)
@@ -144,57 +143,71 @@ def bind_pattern(frame: Frame, pattern: ir.Pattern, values: ValueSet) -> ValueSe
         return _bind_mapping(frame, pattern, values)
     if isinstance(pattern, ir.MatchValue):
         expected = evaluate(frame, pattern.value)
-        literals = {v for v in expected if isinstance(v, Literal)}
-        return frozenset(v for v in values if not isinstance(v, Literal) or not literals or v in literals)
+        if not isinstance(pattern.value, ir.Constant):  # a name: what it means may not be known yet
+            return values
+        return frozenset(v for v in values if not isinstance(v, Literal) or v in expected)
     return values
 
 
 def _bind_class(frame: Frame, pattern: ir.MatchClass, values: ValueSet) -> ValueSet:
-    classes = [v for v in evaluate(frame, pattern.cls) if isinstance(v, ClassObject)]
-    matched = keep_instances(frame, values, classes, True) if classes else values
-    names = _match_args(frame, classes)
+    evaluate(frame, pattern.cls)
+    tested = tested_classes(frame, pattern.cls)
+    matched = keep_instances(frame, values, tested, True)
+    orders = _match_args(frame, tested)
     for index, part in enumerate(pattern.patterns):
-        inner = matched
-        if index < len(names):
-            inner = read_attributes(frame, matched, names[index], -1)
-        bind_pattern(frame, part, inner)
+        inner: set[Value] = set() if orders else set(matched)
+        for names in orders:
+            inner |= read_attributes(frame, matched, names[index], -1) if index < len(names) else matched
+        bind_pattern(frame, part, frozenset(inner))
     for name, part in zip(pattern.keywords, pattern.keyword_patterns, strict=False):
         bind_pattern(frame, part, read_attributes(frame, matched, name, pattern.at))
     return matched
 
 
-def _match_args(frame: Frame, classes: list[ClassObject]) -> list[str]:
-    """`__match_args__`: as written, or the fields of a data class."""
-    from contextc.analyzer.inference.bindings import ValueBinding
+def _match_args(frame: Frame, tested: Tested) -> list[list[str]]:
+    """`__match_args__` of each class of the repository: as written, or the fields of a data class."""
     from contextc.analyzer.inference.classes import declared_fields
 
     kernel = frame.kernel
-    for cls in classes:
-        if not kernel.classes.in_repository(cls.cls):
-            continue
-        for binding in kernel.statics.table(kernel.definition(cls.cls)).names.get("__match_args__", []):
-            if isinstance(binding, ValueBinding) and isinstance(binding.value, (ir.TupleExpr, ir.ListExpr)):
-                return [str(i.value) for i in binding.value.items if isinstance(i, ir.Constant)]
-        return [name for name, _, _ in declared_fields(kernel.statics, kernel.classes, cls.cls)]
-    return []
+    found: list[list[str]] = []
+    for cls in (*tested.named, *tested.others):
+        if kernel.classes.in_repository(cls.cls):
+            written = _written_args(frame, cls.cls)
+            fields = [name for name, _, _ in declared_fields(kernel.statics, kernel.classes, cls.cls)]
+            found.append(fields if written is None else written)
+    return found
+
+
+def _written_args(frame: Frame, cls: str) -> list[str] | None:
+    from contextc.analyzer.inference.bindings import ValueBinding
+
+    kernel = frame.kernel
+    for binding in kernel.statics.table(kernel.definition(cls)).names.get("__match_args__", []):
+        if isinstance(binding, ValueBinding) and isinstance(binding.value, (ir.TupleExpr, ir.ListExpr)):
+            return [str(i.value) for i in binding.value.items if isinstance(i, ir.Constant)]
+    return None
 
 
 def _bind_sequence(frame: Frame, pattern: ir.MatchSequence, values: ValueSet) -> ValueSet:
-    element = iterate(frame, values, -1)
-    for index, part in enumerate(pattern.patterns):
-        if isinstance(part, ir.MatchStar):
-            if part.name is not None:
-                site = frame.site_key(part.at)
-                frame.write(("arg", site, 0), element)
-                bind_name(frame, part.name, frozenset({frame.kernel.builtin("list", (), site)}))
-            continue
-        known: set[Value] = set()
-        for value in values:
-            items = tuple_items(frame, value) if isinstance(value, Instance) else None
-            if items is not None and len(items) == len(pattern.patterns):
-                known |= items[index]
-        bind_pattern(frame, part, frozenset(known) or element)
-    return values
+    fixed = not any(isinstance(p, ir.MatchStar) for p in pattern.patterns)
+    matched: set[Value] = set()
+    parts: list[set[Value]] = [set() for _ in pattern.patterns]
+    for value in values:
+        items = tuple_items(frame, value) if fixed and isinstance(value, Instance) else None
+        if items is not None and len(items) != len(parts):
+            continue  # a tuple of another length does not match
+        matched.add(value)
+        elements = [iterate(frame, frozenset({value}), -1)] * len(parts) if items is None else items
+        for part, item in zip(parts, elements, strict=True):
+            part |= item
+    for inner, found in zip(pattern.patterns, parts, strict=True):
+        if not isinstance(inner, ir.MatchStar):
+            bind_pattern(frame, inner, frozenset(found))
+        elif inner.name is not None:
+            site = frame.site_key(inner.at)
+            frame.write(("arg", site, 0), frozenset(found))
+            bind_name(frame, inner.name, frozenset({frame.kernel.builtin("list", (), site)}))
+    return frozenset(matched)
 
 
 def _bind_mapping(frame: Frame, pattern: ir.MatchMapping, values: ValueSet) -> ValueSet:

@@ -211,17 +211,20 @@ def _known(frame: Frame, values: ValueSet, solution: dict[str, ValueSet]) -> Val
 
 
 def dict_item(frame: Frame, value: Instance, key: ValueSet, depth: int = 3) -> ValueSet:
-    """`value[key]` for a dict made in the repository: literal keys have cells of their own."""
+    """`value[key]` for a dict made in the repository: literal keys have cells of their own; another key can be any."""
     site = value.site
     assert site is not None
-    if not key or not all(isinstance(k, Literal) for k in key):
-        return frame.read(("arg", site, 1))
-    found = set(frame.read(("anykey", site)))
-    for item in key:
-        if isinstance(item, Literal):
-            found |= frame.read(("key", site, item.value))
+    literals = frozenset(k for k in key if isinstance(k, Literal))
+    found: set[Value] = set()
+    if len(literals) < len(key) or (not key and frame.recorder is not None):
+        found |= frame.read(("arg", site, 1))
+    if not literals:
+        return frozenset(found)
+    found |= frame.read(("anykey", site))
+    for item in literals:
+        found |= frame.read(("key", site, item.value))
     if depth:
         for spread in frame.read(("spread", site)):
             if isinstance(spread, Instance) and spread.site is not None and spread is not value:
-                found |= dict_item(frame, spread, key, depth - 1)
+                found |= dict_item(frame, spread, literals, depth - 1)
     return frozenset(found)

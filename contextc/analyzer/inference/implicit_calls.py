@@ -70,6 +70,12 @@ def has_own_method(frame: Frame, value: Value, name: str) -> bool:
     return owner is not None and classes.in_repository(owner)
 
 
+def _has_method(frame: Frame, value: Value, name: str) -> bool:
+    """Whether the value's class, or one above it that was found, has this method."""
+    classes = frame.kernel.classes
+    return isinstance(value, Instance) and classes.is_known(value.cls) and classes.owner(value.cls, name) is not None
+
+
 def iterate(frame: Frame, values: ValueSet, at: int) -> ValueSet:
     """What a `for` loop over the values binds."""
     found: set[Value] = set()
@@ -81,7 +87,7 @@ def iterate(frame: Frame, values: ValueSet, at: int) -> ValueSet:
         elif has_own_method(frame, value, "__iter__"):
             iterators = call_method(frame, value, "__iter__", (), at, Rule.ITERATION)
             found |= _advance(frame, iterators, at, value)
-        elif has_own_method(frame, value, "__getitem__") and not element_values(frame, frozenset({value})):
+        elif has_own_method(frame, value, "__getitem__") and not _has_method(frame, value, "__iter__"):
             index = frozenset({frame.kernel.builtin("int")})
             found |= call_method(frame, value, "__getitem__", (index,), at, Rule.ITERATION)
         elif isinstance(value, TypeVariable):
@@ -239,8 +245,7 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
         return frozenset({value})
     items = tuple_items(frame, value)
     if items is not None:
-        picked = [items[k.value] for k in key if _in_range(k, items)]  # type: ignore[union-attr, index]
-        return frozenset().union(*(picked or items))
+        return _pick(frame, items, key)
     if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
         missing = NOTHING
         if has_own_method(frame, value, "__missing__"):
@@ -263,15 +268,22 @@ def _subscript_class(frame: Frame, value: ClassObject, key: ValueSet, at: int) -
     if owner is not None and kernel.classes.in_repository(owner):
         return call_method(frame, value, "__class_getitem__", (key,), at, Rule.OPERATOR) | {value}
     meta = kernel.classes.info(value.cls).metaclass
-    if meta is not None:
-        found = call_method(frame, kernel.make.instance(meta), "__getitem__", (key,), at, Rule.OPERATOR)
-        if found:
-            return found
+    if meta is not None and kernel.classes.owner(meta, "__getitem__") is not None:
+        return call_method(frame, kernel.make.instance(meta), "__getitem__", (key,), at, Rule.OPERATOR)
     return frozenset({value})
 
 
-def _in_range(key: Value, items: list[ValueSet]) -> bool:
-    return isinstance(key, Literal) and isinstance(key.value, int) and -len(items) <= key.value < len(items)
+def _pick(frame: Frame, items: list[ValueSet], key: ValueSet) -> ValueSet:
+    """The items of a tuple that a key can mean."""
+    if not key and frame.recorder is not None:
+        return frozenset().union(*items)
+    found: set[Value] = set()
+    for one in key:
+        if isinstance(one, Literal) and isinstance(one.value, int) and -len(items) <= one.value < len(items):
+            found |= items[one.value]
+        else:
+            found = found.union(*items)
+    return frozenset(found)
 
 
 def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: ValueSet, at: int) -> None:
@@ -307,11 +319,8 @@ def binary(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int, in_p
     found: set[Value] = set()
     for value in left:
         if isinstance(value, Instance) and value.cls not in _SIMPLE:
-            result = NOTHING
-            if in_place:
-                result = call_method(frame, value, f"__i{name}__", (right,), at, Rule.OPERATOR)
-            result = result or call_method(frame, value, f"__{name}__", (right,), at, Rule.OPERATOR)
-            found |= result
+            method = f"__i{name}__" if in_place and _has_method(frame, value, f"__i{name}__") else f"__{name}__"
+            found |= call_method(frame, value, method, (right,), at, Rule.OPERATOR)
         elif isinstance(value, (Instance, Literal, Text)):
             found |= _simple(frame, value, right)
         elif isinstance(value, (Open, SpecialForm)):
@@ -325,17 +334,17 @@ def binary(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int, in_p
 
 
 def _simple(frame: Frame, value: Instance | Literal | Text, right: ValueSet) -> ValueSet:
-    """Arithmetic of builtin scalars without a look at the stubs: a float on the right wins, text stays text."""
+    """Arithmetic of builtin scalars without a look at the stubs: a float on the right gives one, text stays text."""
     kernel = frame.kernel
     if isinstance(value, Text) or (isinstance(value, Literal) and value.type == "str"):
         return frozenset({kernel.builtin("str")})
-    if any(isinstance(v, Instance) and v.cls == "~builtins:float" for v in right):
-        return frozenset({kernel.builtin("float")})
-    return frozenset({kernel.builtin(value.cls.partition(":")[2] if isinstance(value, Instance) else "int")})
+    own = kernel.builtin(value.cls.partition(":")[2] if isinstance(value, Instance) else "int")
+    return frozenset({own, *(v for v in right if isinstance(v, Instance) and v.cls == "~builtins:float")})
 
 
 def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> ValueSet:
-    """A comparison; its result counts as bool unless a repository method says otherwise."""
+    """A comparison; its result counts as bool where no repository method says otherwise."""
+    truth = frame.kernel.builtin("bool")
     found: set[Value] = set()
     if op in ("in", "not in"):
         for value in right:
@@ -345,20 +354,27 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
                 iterate(frame, frozenset({value}), at)
     elif op in COMPARISON:
         name = COMPARISON[op]
+        others: set[Value] = set()
         for value in left:
             if has_own_method(frame, value, name):
                 found |= call_method(frame, value, name, (right,), at, Rule.OPERATOR)
-            elif op == "!=" and has_own_method(frame, value, "__eq__"):
+                continue
+            others.add(value)
+            if op == "!=" and has_own_method(frame, value, "__eq__"):
                 call_method(frame, value, "__eq__", (right,), at, Rule.OPERATOR)
-        for value in right:
-            reflected = REFLECTED.get(name)
-            if reflected and has_own_method(frame, value, reflected) and not _all_own(frame, left, name):
-                found |= call_method(frame, value, reflected, (left,), at, Rule.OPERATOR)
-    return frozenset(found) or frozenset({frame.kernel.builtin("bool")})
+        if others or (not left and frame.recorder is not None):
+            found |= _compare_reflected(frame, REFLECTED.get(name), frozenset(others), right, at) | {truth}
+        return frozenset(found)
+    return frozenset({truth})
 
 
-def _all_own(frame: Frame, values: ValueSet, name: str) -> bool:
-    return bool(values) and all(has_own_method(frame, v, name) for v in values)
+def _compare_reflected(frame: Frame, name: str | None, left: ValueSet, right: ValueSet, at: int) -> ValueSet:
+    """The right side's method, for a left side that has none of its own."""
+    found: set[Value] = set()
+    for value in right:
+        if name is not None and has_own_method(frame, value, name):
+            found |= call_method(frame, value, name, (left,), at, Rule.OPERATOR)
+    return frozenset(found)
 
 
 def test_truth(frame: Frame, values: ValueSet, at: int) -> None:

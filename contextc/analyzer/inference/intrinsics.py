@@ -21,13 +21,18 @@ from contextc.model.value import (
     NOTHING,
     BoundMethod,
     ClassObject,
+    External,
     FunctionValue,
     Grip,
     Instance,
     Intrinsic,
     Literal,
+    Open,
     Partial,
     PropertyObject,
+    SpecialForm,
+    Text,
+    TypeVariable,
     Value,
     ValueSet,
     Wrapper,
@@ -56,17 +61,18 @@ def _functions(values: ValueSet) -> list[FunctionValue]:
 
 
 def _identity(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
-    return _argument(args, 0) or None
+    return _argument(args, 0) if args.positional else None
 
 
 def _decorator_or_factory(
     frame: Frame, receiver: Value | None, args: Arguments, context: CallContext
 ) -> ValueSet | None:
     """`@lru_cache` and `@lru_cache(maxsize=1)`: what is decorated stays itself."""
-    given = _argument(args, 0)
-    if any(isinstance(v, (FunctionValue, ClassObject, BoundMethod)) for v in given):
-        return given
-    return frozenset({frame.kernel.make.intrinsic("identity")})
+    factory = frame.kernel.make.intrinsic("identity")
+    if not args.positional:
+        return frozenset({factory})
+    decorated = (FunctionValue, ClassObject, BoundMethod)
+    return frozenset(v if isinstance(v, decorated) else factory for v in _argument(args, 0))
 
 
 def _wraps(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
@@ -85,14 +91,19 @@ def _single_dispatch(frame: Frame, receiver: Value | None, args: Arguments, cont
 
 def _property(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
     make = frame.kernel.make
-    getters: list[FunctionValue | None] = list(_functions(_argument(args, 0, "fget"))) or [None]
-    setters = _functions(_argument(args, 1, "fset"))
-    deleters = _functions(_argument(args, 2, "fdel"))
-    setter = setters[0] if setters else None
-    deleter = deleters[0] if deleters else None
-    if getters == [None] and setter is None:
-        return NOTHING
-    return frozenset(make.property(g, setter, deleter) for g in getters)
+    getters, setters, deleters = (_accessors(args, i, name) for i, name in enumerate(("fget", "fset", "fdel")))
+    return frozenset(make.property(g, s, d) for g in getters for s in setters for d in deleters if g or s)
+
+
+def _accessors(args: Arguments, index: int, keyword: str) -> list[FunctionValue | None]:
+    """The functions that `property` was given at one place; None where it was given none, or something else."""
+    if index >= len(args.positional) and all(name != keyword for name, _ in args.keywords):
+        return [None]
+    found: dict[FunctionValue | None, None] = {}
+    for value in _argument(args, index, keyword):
+        functions = _functions(frozenset({value}))
+        found.update(dict.fromkeys(functions) if functions else {None: None})
+    return list(found)
 
 
 def _cached_property(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
@@ -124,9 +135,13 @@ def _type(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
     for value in args.positional[0][1]:
         if isinstance(value, Instance):
             found.add(make.class_object(value.cls, value.grip))
-        elif isinstance(value, Literal):
-            found.add(make.class_object(f"~builtins:{value.type}"))
-    return frozenset(found) or frame.kernel.open(Reason.UNTYPED_RECEIVER)
+        elif isinstance(value, (Literal, Text)):
+            found.add(make.class_object(f"~builtins:{value.type if isinstance(value, Literal) else 'str'}"))
+        elif isinstance(value, (Open, External, SpecialForm, TypeVariable)):
+            found |= frame.kernel.open(Reason.UNTYPED_RECEIVER)
+    if not found and frame.recorder is not None:
+        return frame.kernel.open(Reason.UNTYPED_RECEIVER)
+    return frozenset(found)
 
 
 def _partial(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
@@ -162,9 +177,9 @@ def _setattr(frame: Frame, receiver: Value | None, args: Arguments, context: Cal
 
 
 def _import_module(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
-    found, unknown = dynamic.import_modules(
-        frame, _argument(args, 0, "name"), _argument(args, 1, "package"), context.at
-    )
+    has_package = len(args.positional) > 1 or any(name == "package" for name, _ in args.keywords)
+    package = _argument(args, 1, "package") if has_package else None
+    found, unknown = dynamic.import_modules(frame, _argument(args, 0, "name"), package, context.at)
     if unknown:
         if context.outcome is not None:
             context.outcome.reasons.add(Reason.DYNAMIC_IMPORT)
@@ -270,16 +285,25 @@ def _register(frame: Frame, owner: FunctionValue | BoundMethod, args: Arguments)
     make = frame.kernel.make
     function = owner if isinstance(owner, FunctionValue) else owner.function
     first = _argument(args, 0)
-    classes = frozenset(v for v in first if isinstance(v, (ClassObject, Intrinsic)))
-    given = _functions(_argument(args, 1)) if classes else _functions(first)
-    if classes and not given:
-        return frozenset(make.intrinsic("register", make.partial(function, (classes,), ())) for _ in (0,))
-    for item in given:
-        for cls in classes or _first_annotation(frame, item):
-            if isinstance(cls, ClassObject):
-                frame.write(("dispatch", function.symbol), frozenset({cls}))
-                frame.write(("dispatch", function.symbol, cls.cls), frozenset({item}))
-    return frozenset(given)
+    found: set[Value] = set(_functions(first))
+    for item in _functions(first):
+        for cls in _first_annotation(frame, item):
+            _implement(frame, function, cls, item)
+    for cls in first:
+        if not isinstance(cls, (ClassObject, Intrinsic)):
+            continue
+        if len(args.positional) == 1:
+            found.add(make.intrinsic("register", make.partial(function, (frozenset({cls}),), ())))
+        for item in _functions(_argument(args, 1)):
+            _implement(frame, function, cls, item)
+            found.add(item)
+    return frozenset(found)
+
+
+def _implement(frame: Frame, function: FunctionValue, cls: Value, implementation: FunctionValue) -> None:
+    if isinstance(cls, ClassObject):
+        frame.write(("dispatch", function.symbol), frozenset({cls}))
+        frame.write(("dispatch", function.symbol, cls.cls), frozenset({implementation}))
 
 
 def _first_annotation(frame: Frame, function: FunctionValue) -> ValueSet:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition, ModuleInfo
+from contextc.analyzer.inference.statics import Assigned, Unclear
+from contextc.model import ir
 from contextc.model.edge import Reason, Rule
 from contextc.model.value import (
     NOTHING,
@@ -69,11 +72,23 @@ def _lookup_globals(frame: Frame, owner: ModuleValue, key: ValueSet) -> ValueSet
         pattern = name_pattern(name)
         if pattern is None:
             found |= kernel.open(Reason.DYNAMIC_CODE)
-        matching = [n for n in names if pattern is None or pattern.fullmatch(n)]
-        values = {v for n in matching for v in kernel.module_member(module, n, frame.order)}
-        callables = [v for v in values if isinstance(v, (FunctionValue, ClassObject))]
-        if not callables or len(callables) > (MAX_UNKNOWN if pattern is None else MAX_ENUMERATED):
+        matching = [n for n in names if (pattern is None or pattern.fullmatch(n)) and _can_run(frame, module, n)]
+        if not matching or len(matching) > (MAX_UNKNOWN if pattern is None else MAX_ENUMERATED):
             found |= kernel.open(Reason.DYNAMIC_CODE)
             continue
-        found |= {kernel.make.possible(v, Rule.GETATTR_PATTERN.value) for v in callables}
+        for value in (v for n in matching for v in kernel.module_member(module, n, frame.order)):
+            if isinstance(value, (FunctionValue, ClassObject)):
+                found.add(kernel.make.possible(value, Rule.GETATTR_PATTERN.value))
     return frozenset(found)
+
+
+def _can_run(frame: Frame, module: ModuleInfo, name: str) -> bool:
+    """Whether a name of a module is, by the text, a function or a class, or what only evaluation can tell."""
+    for item in frame.kernel.statics.resolve_member(module, name):
+        if isinstance(item, Definition) and (item.is_function or item.is_class):
+            return True
+        if isinstance(item, Assigned) and not isinstance(item.binding.value, ir.Constant):
+            return True
+        if isinstance(item, Unclear):
+            return True
+    return False

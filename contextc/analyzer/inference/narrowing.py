@@ -2,12 +2,19 @@
 
 In: a test expression and whether it held. Out: the frame's local variables, narrowed. After `if isinstance(x, User):`
 an unknown `x` is a declared User. Element by element, so that it is monotone; a test never adds a value but the one
-that an open value becomes.
+that an open value becomes. Which classes a test names is read from the text, since more classes in a test that failed
+would mean fewer values; a class that only evaluation could tell takes nothing away. Which paths flow knows is decided
+by the text too: a tested path is known even where the test says nothing new.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.statics import Assigned, Resolved
 from contextc.model import ir
 from contextc.model.value import (
     NOTHING,
@@ -73,12 +80,12 @@ def _narrow_bool(frame: Frame, test: ir.BoolOp, truth: bool) -> None:
             narrow(frame, earlier, not truth)
         narrow(frame, part, truth)
         branches.append(frame.env)
-    frame.env = join_environments(branches)
+    frame.env = join_environments(frame, branches)
 
 
-def join_environments(branches: list[dict[str, ValueSet]]) -> dict[str, ValueSet]:
-    """What is known where several paths meet: a name keeps the values of every path that binds it; a dotted path only
-    counts where every path knows it."""
+def join_environments(frame: Frame, branches: list[dict[str, ValueSet]]) -> dict[str, ValueSet]:
+    """What is known where several paths meet: a name keeps the values of every path that binds it; a dotted path, or a
+    name of an outer scope, only counts where every path knows it."""
     if not branches:
         return {}
     if len(branches) == 1:
@@ -86,35 +93,57 @@ def join_environments(branches: list[dict[str, ValueSet]]) -> dict[str, ValueSet
     joined: dict[str, ValueSet] = {}
     for branch in branches:
         for name, values in branch.items():
-            if "." in name and not all(name in other for other in branches):
+            if _is_outer(frame, name) and not all(name in other for other in branches):
                 continue
             known = joined.get(name)
-            joined[name] = values if known is None or known is values else known | values
+            joined[name] = values if known is None or known is values else _join(frame, known, values)
     return joined
 
 
-def _apply(frame: Frame, expr: ir.Expr, keep: object) -> None:
+def _join(frame: Frame, left: ValueSet, right: ValueSet) -> ValueSet:
+    """A union in which a parameter that came through two paths stands once, with what either test let through."""
+    joined = left | right
+    given = [v for v in joined if isinstance(v, Given)]
+    if len(given) < 2:
+        return joined
+    kept: dict[tuple[str, str], ValueSet | None] = {}
+    for value in given:
+        key = (value.symbol, value.parameter)
+        before = kept.get(key, NOTHING)
+        kept[key] = None if before is None or value.kept is None else before | value.kept
+    make = frame.kernel.make
+    return joined.difference(given) | {make.given(symbol, name, let) for (symbol, name), let in kept.items()}
+
+
+def _is_outer(frame: Frame, name: str) -> bool:
+    """Whether a path that flow does not know is read from a cell: an attribute, or a name that a function takes from
+    outside. A module's and a class's names are only known by flow until their body ends."""
+    if "." in name:
+        return True
+    unit = frame.unit
+    return unit.is_function and name not in unit.facts.bindings
+
+
+def _apply(frame: Frame, expr: ir.Expr, keep: Callable[[ValueSet], ValueSet]) -> None:
     """Replaces what a name or path stands for by what `keep` makes of it."""
     from contextc.analyzer.inference.expressions import evaluate
 
     path = path_of(expr)
-    if path is None:
+    if path is None or (path not in frame.env and not _is_outer(frame, path)):
         return
     quiet, frame.quiet = frame.quiet, True
     try:
         carried = frame.env[path] if path in frame.env else evaluate(frame, expr)
     finally:
         frame.quiet = quiet
-    assert callable(keep)
     values = frame.expand(carried)
-    narrowed: ValueSet = keep(values)
-    if narrowed != values:
-        if len(carried) == 1 and narrowed:
-            for value in carried:
-                if isinstance(value, Given):
-                    narrowed = frozenset({frame.kernel.make.given(value.symbol, value.parameter, narrowed)})
-        frame.dotted.add(path.partition(".")[0])
-        frame.env[path] = narrowed
+    narrowed = keep(values)
+    if len(carried) == 1:
+        for value in carried:
+            if isinstance(value, Given):  # restricted even where nothing is left out: more callers may bring what is
+                narrowed = frozenset({frame.kernel.make.given(value.symbol, value.parameter, narrowed)})
+    frame.dotted.add(path.partition(".")[0])
+    frame.env[path] = narrowed
 
 
 def _truthy(frame: Frame, values: ValueSet, truth: bool) -> ValueSet:
@@ -170,59 +199,117 @@ def _callable(frame: Frame, values: ValueSet, truth: bool) -> ValueSet:
     return frozenset(v for v in values if is_callable(v) is not (not truth))
 
 
-def _tested_classes(frame: Frame, expr: ir.Expr) -> list[ClassObject] | None:
-    """The classes of an isinstance test; None where one is not known."""
+class Tested(NamedTuple):
+    """What an isinstance test names. `named`: classes that the text tells; a value that is none of them stays where the
+    test failed. `others`: classes it may mean, by evaluation or by one of several bindings. `closed`: that is all."""
+
+    named: tuple[ClassObject, ...]
+    others: tuple[ClassObject, ...]
+    closed: bool
+
+    def join(self, other: Tested) -> Tested:
+        """A test for either."""
+        return Tested((*self.named, *other.named), (*self.others, *other.others), self.closed and other.closed)
+
+
+_NO_CLASS = Tested((), (), True)
+
+
+def tested_classes(frame: Frame, expr: ir.Expr, scope: Definition | None = None, limit: int = 6) -> Tested:
+    """The classes that an isinstance test or a class pattern names. `scope`: where `expr` stands, if not here."""
+    if not limit:
+        return Tested((), (), False)
+    if isinstance(expr, ir.TupleExpr):
+        found = _NO_CLASS
+        for item in expr.items:
+            found = found.join(tested_classes(frame, item, scope, limit - 1))
+        return found
+    if isinstance(expr, ir.BinaryOp) and expr.op == "|":
+        left = tested_classes(frame, expr.left, scope, limit - 1)
+        return left.join(tested_classes(frame, expr.right, scope, limit - 1))
+    if isinstance(expr, ir.Call) and _is_name(expr.func, "type") and len(expr.args) == 1:
+        argument = expr.args[0].value
+        if isinstance(argument, ir.Constant) and argument.type == "None":
+            return Tested(tuple(_class_of(frame, v) for v in frame.kernel.none if isinstance(v, Instance)), (), True)
+    if not isinstance(expr, (ir.Name, ir.Attribute)):
+        return Tested((), (), False)
+    resolved = frame.kernel.statics.resolve_expression(scope or frame.unit, expr)
+    parts = [part for item in resolved if (part := _resolved_class(frame, item, limit - 1)) is not None]
+    if len(parts) == 1:
+        return parts[0]
+    if parts:  # several bindings: any of them, so none is excluded where the test failed
+        union = _NO_CLASS
+        for part in parts:
+            union = union.join(part)
+        return Tested((), (*union.named, *union.others), union.closed)
+    return _evaluated_classes(frame, expr) if scope is None else Tested((), (), False)
+
+
+def _class_of(frame: Frame, value: Instance) -> ClassObject:
+    return frame.kernel.make.class_object(value.cls)
+
+
+def _resolved_class(frame: Frame, item: Resolved, limit: int) -> Tested | None:
+    """The class behind a name; None where the text shows none."""
+    if isinstance(item, Definition) and item.is_class:
+        return Tested((frame.kernel.make.class_object(item.id),), (), True)
+    if isinstance(item, Assigned):
+        value = item.binding.value
+        if isinstance(value, (ir.TupleExpr, ir.Name, ir.Attribute)):
+            found = tested_classes(frame, value, item.scope, limit)
+            return found if found.named or found.others else None
+    return None
+
+
+def _evaluated_classes(frame: Frame, expr: ir.Expr) -> Tested:
+    """Classes that only evaluation finds: they say what an unknown value can be, and take nothing away."""
     from contextc.analyzer.inference.expressions import evaluate
     from contextc.analyzer.inference.generics import tuple_items
 
-    if isinstance(expr, ir.TupleExpr):
-        found: list[ClassObject] = []
-        for item in expr.items:
-            part = _tested_classes(frame, item)
-            if part is None:
-                return None
-            found.extend(part)
-        return found
     quiet, frame.quiet = frame.quiet, True
     try:
-        values = evaluate(frame, expr) if isinstance(expr, (ir.Name, ir.Attribute)) else NOTHING
+        values = evaluate(frame, expr)
     finally:
         frame.quiet = quiet
-    found = []
+    found: list[ClassObject] = []
     for value in values:
-        if isinstance(value, ClassObject):
-            found.append(value)
-        elif isinstance(value, Instance):
-            items = tuple_items(frame, value)
-            if items is None or not all(isinstance(c, ClassObject) for item in items for c in item):
-                return None
-            found.extend(c for item in items for c in item if isinstance(c, ClassObject))
-        else:
-            return None
-    return found or None
+        items = tuple_items(frame, value) if isinstance(value, Instance) else None
+        found.extend(v for v in (value, *(i for item in items or () for i in item)) if isinstance(v, ClassObject))
+    of_self = isinstance(expr, ir.Attribute) and expr.attr == "__class__" and isinstance(expr.value, ir.Name)
+    return Tested((), tuple(found), of_self and _is_receiver(frame, expr))
+
+
+def _is_receiver(frame: Frame, expr: ir.Expr) -> bool:
+    """Whether `expr` is an attribute of the method's own first parameter."""
+    return (
+        isinstance(expr, ir.Attribute)
+        and isinstance(expr.value, ir.Name)
+        and expr.value.id == frame.kernel.first_parameter(frame.unit)
+    )
 
 
 def _narrow_class(frame: Frame, subject: ir.Expr, expr: ir.Expr, truth: bool, *, exact: bool) -> None:
-    classes = _tested_classes(frame, expr)
-    if classes is not None:
-        _apply(frame, subject, lambda values: keep_instances(frame, values, classes, truth, exact=exact))
+    tested = tested_classes(frame, expr)
+    _apply(frame, subject, lambda values: keep_instances(frame, values, tested, truth, exact=exact))
 
 
 def keep_instances(
-    frame: Frame, values: ValueSet, classes: list[ClassObject], truth: bool, *, exact: bool = False
+    frame: Frame, values: ValueSet, tested: Tested, truth: bool, *, exact: bool = False
 ) -> ValueSet:
     """The values that are (or, for a false test, are not) instances of one of the classes."""
     found: set[Value] = set()
-    for value in values:
-        for cls in classes:
-            if truth:
+    if truth:
+        for value in values:
+            for cls in (*tested.named, *tested.others):
                 found |= _as_instance(frame, value, cls, exact)
-        if not truth and not any(_surely_instance(frame, value, cls) for cls in classes):
-            found |= _without_subclasses(frame, value, classes)
+        return frozenset(found) if tested.closed else frozenset(found) | values
+    for value in values:
+        if not any(_surely_instance(frame, value, cls) for cls in tested.named):
+            found |= _without_subclasses(frame, value, tested.named)
     return frozenset(found)
 
 
-def _without_subclasses(frame: Frame, value: Value, classes: list[ClassObject]) -> ValueSet:
+def _without_subclasses(frame: Frame, value: Value, classes: tuple[ClassObject, ...]) -> ValueSet:
     """A declared value that is no instance of these classes: split into its class itself and the subclasses left, so
     that their overrides stay and the excluded ones go."""
     hierarchy = frame.kernel.classes
@@ -284,25 +371,26 @@ def _surely_instance(frame: Frame, value: Value, cls: ClassObject) -> bool:
 
 
 def _narrow_subclass(frame: Frame, subject: ir.Expr, expr: ir.Expr, truth: bool) -> None:
-    classes = _tested_classes(frame, expr)
-    if classes is None:
-        return
+    tested = tested_classes(frame, expr)
     kernel = frame.kernel
+    declared = {kernel.make.class_object(c.cls, Grip.DECLARED) for c in (*tested.named, *tested.others)}
+
+    def is_below(value: ClassObject, classes: tuple[ClassObject, ...]) -> bool:
+        return any(kernel.classes.is_subclass(value.cls, c.cls) for c in classes)
 
     def keep(values: ValueSet) -> ValueSet:
-        found: set[Value] = set()
+        found: set[Value] = set() if truth and tested.closed else set(values)
         for value in values:
-            if not isinstance(value, ClassObject):
-                if truth and isinstance(value, (Open, SpecialForm)):
-                    found |= {kernel.make.class_object(c.cls, Grip.DECLARED) for c in classes}
-                elif not truth:
+            if not truth:
+                if isinstance(value, ClassObject) and is_below(value, tested.named):
+                    found.discard(value)
+            elif isinstance(value, ClassObject):
+                if is_below(value, (*tested.named, *tested.others)):
                     found.add(value)
-                continue
-            below = any(kernel.classes.is_subclass(value.cls, c.cls) for c in classes)
-            if below == truth:
-                found.add(value)
-            elif truth and value.grip is not Grip.EXACT:
-                found |= {kernel.make.class_object(c.cls, Grip.DECLARED) for c in classes}
+                elif value.grip is not Grip.EXACT:
+                    found |= declared
+            elif isinstance(value, (Open, SpecialForm)):
+                found |= declared
         return frozenset(found)
 
     _apply(frame, subject, keep)

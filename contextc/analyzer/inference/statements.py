@@ -28,9 +28,9 @@ from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.scopes import bind_name, bind_target, unbind_target
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Rule
-from contextc.model.value import NOTHING, ClassObject, External, Instance, SpecialForm, Value, ValueSet
+from contextc.model.value import NOTHING, ClassObject, Instance, SpecialForm, Value, ValueSet
 
-MAX_ROUNDS = 4  # of one loop; its variables come from finite sets, so more only matters in adversarial code
+MAX_ROUNDS = 4  # of one loop, for a long chain of variables; a fixed number of monotone rounds is monotone too
 
 
 def run_block(frame: Frame, body: tuple[ir.Stmt, ...]) -> None:
@@ -76,18 +76,33 @@ def _annotated(frame: Frame, statement: ir.AnnotatedAssign) -> None:
         return
     if isinstance(statement.target, ir.Name):
         bind_name(frame, statement.target.id, declared)
-        if frame.unit.is_function and values and not any(isinstance(v, External) for v in values):
-            frame.env[statement.target.id] = _narrowed_by(frame, values, declared)
+        if frame.unit.is_function and statement.value is not None:
+            frame.env[statement.target.id] = _narrowed_by(frame, statement.value, values, declared)
     else:
         bind_target(frame, statement.target, declared)
-        if values:
-            bind_target(frame, statement.target, _narrowed_by(frame, values, declared))
+        if statement.value is not None:
+            bind_target(frame, statement.target, _narrowed_by(frame, statement.value, values, declared))
 
 
-def _narrowed_by(frame: Frame, values: ValueSet, declared: ValueSet) -> ValueSet:
-    """An assigned value where it is more precise than its declaration, the declaration where it says nothing."""
-    known = frozenset(v for v in values if isinstance(v, (Instance, ClassObject)))
-    return known if known and known == values else declared
+_MAKING = (ir.TupleExpr, ir.ListExpr, ir.SetExpr, ir.DictExpr, ir.Comprehension)
+
+
+def _narrowed_by(frame: Frame, expr: ir.Expr, values: ValueSet, declared: ValueSet) -> ValueSet:
+    """What an assignment leaves of a declaration: each value more precise than it where the text shows that one is
+    made here; else the declaration, and containers whose elements are known."""
+    made = isinstance(expr, (*_MAKING, ir.Constant)) or (isinstance(expr, ir.Call) and _makes(frame, expr.func))
+    if not made:
+        return declared | {v for v in values if isinstance(v, Instance) and v.site is not None}
+    found: set[Value] = set()
+    for value in values:
+        found |= {value} if isinstance(value, (Instance, ClassObject)) else declared
+    return frozenset(found)
+
+
+def _makes(frame: Frame, func: ir.Expr) -> bool:
+    """Whether a callee is a class by the text."""
+    resolved = frame.kernel.statics.resolve_expression(frame.unit, func)
+    return bool(resolved) and all(isinstance(item, Definition) and item.is_class for item in resolved)
 
 
 def _augmented(frame: Frame, statement: ir.AugmentedAssign) -> None:
@@ -220,7 +235,7 @@ def _if(frame: Frame, statement: ir.If) -> None:
 def _meet(frame: Frame, ends: list[dict[str, ValueSet]], before: dict[str, ValueSet]) -> None:
     """Joins the ends of several paths; with none left, control does not come out."""
     frame.alive = bool(ends)
-    frame.env = join_environments(ends) if ends else before
+    frame.env = join_environments(frame, ends) if ends else before
 
 
 def _loop(frame: Frame, start: Callable[[], None], body: tuple[ir.Stmt, ...], orelse: tuple[ir.Stmt, ...]) -> None:
@@ -236,7 +251,7 @@ def _loop(frame: Frame, start: Callable[[], None], body: tuple[ir.Stmt, ...], or
         stops, again = frame.jumps.pop()
         ends = [*again, frame.env] if frame.alive else again
         breaks = stops
-        joined = join_environments([head, *ends])
+        joined = join_environments(frame, [head, *ends])
         if joined == head:
             break
         head = joined
@@ -278,7 +293,7 @@ def _with(frame: Frame, statement: ir.With) -> None:
     run_block(frame, statement.body)
     if not frame.alive and swallows:
         frame.alive = True
-        frame.env = join_environments([before, frame.env])
+        frame.env = join_environments(frame, [before, frame.env])
 
 
 def _jump(frame: Frame, statement: ir.Jump) -> None:
