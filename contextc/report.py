@@ -148,6 +148,8 @@ def iter_measurement(measurement: Measurement) -> Iterator[str]:
     yield f"{about}against {printable(trace.name)} ({printable(f'Python {trace.python}, {trace.backend}')})"
     if not trace.spans:
         yield "  the recording has lines without columns: calls on one line are not told apart"
+    if trace.status:
+        yield f"  the recorded command ended with status {trace.status}"
     if measurement.left_out:
         yield f"  {measurement.left_out:,} recorded calls from or into files that were not analysed are left out"
     yield f"  {'':<18}{'typed':>24}{'name-only':>24}"

@@ -3,7 +3,7 @@
 In: a file of `contextc trace`, or a pair NAME.edges.jsonl.gz and NAME.exec.json.gz given by any of its names. Out: a
 `Trace`. A file is JSON Lines, packed with gzip or not, whatever it is called:
 
-    {"schema": "contextc.trace/1", "python": "3.12.1", "backend": "monitoring", "spans": true, …}
+    {"schema": "contextc.trace/1", "python": "3.12.1", "backend": "monitoring", "spans": "exact", …}
     {"caller": {"path": "app.py", "raw": "main"}, "callee": {…}, "line": 3, "site": [3, 4, 3, 10], "kind": "explicit"}
     {"exec": {"lines": {"app.py": [1, 2, 3]}, "call_sites": [{"path": "app.py", "line": 3, "site": [3, 4, 3, 10], …}]}}
 
@@ -62,12 +62,14 @@ class RanSite(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A recording. `spans`: call expressions have columns, not lines alone. `lines`: those that ran, by path."""
+    """A recording. `spans`: call expressions have columns, not lines alone. `status`: of the recorded command, None
+    where it isn't told. `lines`: those that ran, by path."""
 
     name: str  # of the file, without its folder
     python: str
     backend: str
     spans: bool
+    status: int | None
     calls: tuple[RecordedCall, ...]
     sites: tuple[RanSite, ...]
     lines: Mapping[str, frozenset[int]]
@@ -280,7 +282,8 @@ def _assemble(name: str, head: Mapping[str, Any], calls: tuple[RecordedCall, ...
     """`head` may lack what `ran` says as well; without a word on spans the rows themselves tell."""
     said = _Reader(f"'{name}'", {**ran.fields, **head})
     sites = tuple(_read_site(row) for row in _read_list(ran, "call_sites"))
-    spans = said.fields.get("spans")
-    if not isinstance(spans, bool):
-        spans = any(call.site for call in calls) or any(site.site for site in sites) or not calls
-    return Trace(name, said.text("python", ""), said.text("backend", ""), spans, calls, sites, _read_lines(ran))
+    spans = said.text("spans", "")
+    has_spans = spans == "exact" if spans else any(call.site for call in calls) or not calls
+    status = said.number("status") if said.has("status") else None
+    python, backend = said.text("python", ""), said.text("backend", "")
+    return Trace(name, python, backend, has_spans, status, calls, sites, _read_lines(ran))

@@ -24,9 +24,12 @@ def iter_measurement_json(measurement: Measurement, version: str) -> Iterator[st
         "root": measurement.root,
         "analyzer": {"name": "contextc", "version": version},
         "target": measurement.target,
-        "trace": {"name": trace.name, "python": trace.python, "backend": trace.backend, "spans": trace.spans},
+        "trace": {
+            "name": trace.name, "python": trace.python, "backend": trace.backend,
+            "spans": "exact" if trace.spans else "lines", "status": trace.status,
+        },
         "left_out": measurement.left_out,
-    }
+    }  # fmt: skip
     yield "{\n"
     for key, value in head.items():
         yield f'"{key}": {encode_record(value)},\n'

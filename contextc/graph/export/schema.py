@@ -1,4 +1,4 @@
-"""The JSON Schema of `contextc.graph/1`, as it ships in the package (draft 2020-12)."""
+"""The JSON Schemas of `contextc.graph/1` and `contextc.comparison/1`, as they ship in the package (draft 2020-12)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from typing import Any
 
 def load_graph_schema() -> dict[str, Any]:
     """The schema as a dictionary, for any JSON Schema validator."""
-    text = files("contextc.graph.export").joinpath("graph.schema.json").read_text(encoding="utf-8")
+    return _load("graph.schema.json")
+
+
+def load_comparison_schema() -> dict[str, Any]:
+    """The same for `contextc.comparison/1`. It speaks for itself: an edge's schema, which is the graph's, is in it."""
+    schema, graph = _load("comparison.schema.json"), _load("graph.schema.json")
+    schema["$defs"]["graph"] = graph
+    return schema
+
+
+def _load(name: str) -> dict[str, Any]:
+    text = files("contextc.graph.export").joinpath(name).read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
