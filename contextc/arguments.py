@@ -109,7 +109,7 @@ def _add_trace(command: argparse.ArgumentParser) -> None:
     """The one command that runs the user's code."""
     command.usage = "contextc trace ROOT --out FILE [options] -- COMMAND …"
     command.description = "Run COMMAND (pytest …, python -m pytest …, script.py …), record calls of ROOT's functions."
-    command.epilog = "Exit status: the command's."
+    command.epilog = "Exit status: the command's; 2 for a wrong argument."
     add, formats = command.add_argument, FORMATS["trace"]
     add("root", metavar="ROOT", help="calls between functions in this folder's files are recorded")
     add("--out", metavar="FILE", required=True, help="where the recording goes; compressed if it ends in .gz")

@@ -81,9 +81,9 @@ def _plan_script(path: str, rest: Sequence[str], given: str | None) -> Launch:
     if line is not None or script.suffix in (".py", ".pyz", ".zip") or script.is_dir():
         note = f"{_shown(path)} names no interpreter: run with {_OWN_PYTHON}, {sys.executable} (--python names another)"
         return Launch(_own_interpreter(), (), "script", path, tuple(rest), note)
-    for name in ("python", "python3", "python.exe"):  # a launcher in an environment, a version manager's shim
+    for name in ("python", "python3", "python.exe"):
         beside = script.parent / name
-        if beside.is_file() and os.access(beside, os.X_OK):
+        if _is_launcher(script) and beside.is_file() and os.access(beside, os.X_OK):
             module = script.stem if script.suffix == ".exe" else script.name
             note = f"{_shown(path)} is no Python file: run as {_shown(str(beside))} -m {module}"
             return Launch(str(beside), (), "module", module, tuple(rest), note)
@@ -112,6 +112,13 @@ def _read_interpreter_line(script: Path) -> list[str] | None:
     if lines[1:] and lines[1].startswith("'''exec'"):  # for paths that are too long for a first line, or hold a space
         return _read_handover(lines[1], script)
     return None
+
+
+def _is_launcher(script: Path) -> bool:
+    """Whether it could stand for a Python program: a version manager's shim is a shell script, an environment's
+    launcher on Windows an `.exe`; other binaries are what they are."""
+    with script.open("rb") as file:
+        return script.suffix == ".exe" or file.read(2) == b"#!"
 
 
 def _read_handover(line: str, script: Path) -> list[str]:

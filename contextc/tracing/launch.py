@@ -62,6 +62,8 @@ def record_command(launch: Launch, root: Path, files: Sequence[str], backend: st
         fault = folder / "fault.txt"
         if fault.exists():
             raise UserError(f"trace: {fault.read_text(encoding='utf-8', errors='replace')}")
+        if not (folder / "started").exists():
+            raise UserError(f"trace: '{launch.interpreter}' is no Python that starts (status {status})")
         execution = folder / "exec.json"
         if not execution.exists():
             raise NothingRecorded(
@@ -86,6 +88,8 @@ def _run(words: Sequence[str]) -> int:
     previous = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         started.append(subprocess.Popen(words))
+        for number in received:  # before there was anyone to pass it on to
+            started[0].send_signal(number)
         status = started[0].wait()
     except OSError as fault:
         raise UserError(f"trace: can't run '{words[0]}': {fault.strerror}") from fault

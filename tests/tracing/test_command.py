@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -133,7 +134,12 @@ def test_what_can_not_be_run_is_said_in_one_line(
 
 
 def test_a_program_that_is_no_python_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_script(tmp_path / "bin" / "make", "#!/bin/sh\n")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    """A binary beside a `python` is no launcher of it; nor is a shell script with no `python` beside it."""
+    make_script(tmp_path / "bin" / "make", "\x7fELF")
+    make_script(tmp_path / "bin" / "python", "#!/bin/sh\n")
+    make_script(tmp_path / "scripts" / "check", "#!/bin/sh\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{tmp_path / 'scripts'}")
     with pytest.raises(UserError, match=r"'.*make' is no Python program: give the Python command it runs itself"):
         plan_launch(["make", "test"], None)
+    with pytest.raises(UserError, match=r"'.*check' is no Python program"):
+        plan_launch(["check"], None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -187,6 +188,7 @@ def test_wrong_use_is_one_line_and_status_2(shop: Path) -> None:
             "contextc: --format: no 'xml' (trace or oracle) (see `contextc trace --help`)",
         ),
         (["--out", "no/folder/x", "--", "x"], "contextc: --out: no folder 'no/folder' to write to"),
+        (["--python", shutil.which("true") or "", "--", "run.py"], "contextc: trace: '"),
         (["--exclude", "*a*b*c*d*e*f", "--", sys.executable, "run.py"], "contextc: exclude: "),
     ):
         done = trace(shop, *words)

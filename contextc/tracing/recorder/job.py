@@ -42,6 +42,12 @@ def read_job(folder: str) -> Job:
     )
 
 
+def note_start(job: Job) -> None:
+    """Tells the launching side that the interpreter runs and has read the job."""
+    with open(os.path.join(job.folder, "started"), "wb"):
+        pass
+
+
 def write_fault(job: Job, message: str) -> None:
     """Leaves a line for the launching side: why the program was not run."""
     with open(os.path.join(job.folder, "fault.txt"), "w", encoding="utf-8", errors="surrogatepass") as file:

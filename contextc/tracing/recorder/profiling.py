@@ -225,7 +225,8 @@ class Profiling:
         if name in ("__init__", "__new__"):
             return "constructor", ""
         if name == "__call__":
-            return ("instance_call", "") if called is MISSING else ("constructor", "metaclass_call")
+            is_metaclass = called is not MISSING and code in list_started_codes(called)
+            return ("constructor", "metaclass_call") if is_metaclass else ("instance_call", "")
         if called is not MISSING:
             return "via_c", getattr(called, "__name__", "?")
         if name in ("__init_subclass__", "__set_name__"):

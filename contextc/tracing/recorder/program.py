@@ -22,7 +22,7 @@ from types import CodeType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from .bytecode import HAS_COLUMNS
-from .job import Job, read_job, write_fault
+from .job import Job, note_start, read_job, write_fault
 from .monitoring import Monitoring
 from .observed import Observed
 from .profiling import Profiling
@@ -34,6 +34,7 @@ _REFUSED, _FAILED, _INTERRUPTED = 2, 1, 130
 def record_program(folder: str) -> None:
     """Does the job that lies in a folder. Raises SystemExit with the program's status."""
     job = read_job(folder)
+    note_start(job)
     if sys.implementation.name != "cpython":
         _refuse(job, f"calls can be recorded with CPython only, not with {sys.implementation.name}")
     observed = Observed(job.root, job.files)
