@@ -28,8 +28,8 @@ class NotationError(ValueError):
 
 
 class Item(NamedTuple):
-    """One target, or with the name `?` the admission that there may be more. None: not stated, so anything goes, but
-    that a possible target has to be called possible."""
+    """One target, or with the name `?` and a reason the admission that there may be more. None: not stated, so anything
+    goes, but that a possible target has to be called possible."""
 
     name: str
     reason: str | None
@@ -155,7 +155,7 @@ class Names:
 
 def _fits(item: Item, fact: Fact, names: Names) -> bool:
     if item.name == OPEN:
-        return not fact.callee and item.reason in (None, fact.reason)
+        return not fact.callee and item.reason == fact.reason
     if not fact.callee or names.find(item.name) != fact.callee or item.kind not in (None, fact.kind):
         return False
     if fact.kind == REGISTERS and item.kind is None:

@@ -45,7 +45,7 @@ class CaseRunner:
         self._pool = self._closing.enter_context(ReaderPool(1))
         self._stubs = StubReader(None, None, "linux", self._store, self._pool)
         self._stubs.prefetch(())
-        self._resolved: dict[str, Resolved] = {}
+        self._resolved: dict[tuple[Path, str], Resolved] = {}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,9 +53,10 @@ class CaseRunner:
 
     def resolve(self, case: Case) -> Resolved:
         """What inference says of the case's program; asked for once a case."""
-        if case.id not in self._resolved:
-            self._resolved[case.id] = self._analyze(case)
-        return self._resolved[case.id]
+        key = (case.file, case.name)
+        if key not in self._resolved:
+            self._resolved[key] = self._analyze(case)
+        return self._resolved[key]
 
     def _analyze(self, case: Case) -> Resolved:
         with TemporaryDirectory(prefix="contextc-case-") as name:

@@ -191,7 +191,7 @@ WRITERS: dict[type[Any], Callable[[_Describer, Any, int], str]] = {
     Literal: lambda to, value, depth: _write_literal(value),
     Text: lambda to, value, depth: _write_text(value),
     Wrapper: lambda to, value, depth: f"{value.kind} {to.union((value.function,), depth)}",
-    TypeVariable: lambda to, value, depth: f"variable {value.key.rpartition(':')[2]}",
+    TypeVariable: lambda to, value, depth: f"variable {value.key.rpartition(':')[2].removeprefix('<module>.')}",
     SpecialForm: lambda to, value, depth: f"typing.{value.name}",
     External: lambda to, value, depth: f"external {value.name}",
     Possible: lambda to, value, depth: f"possible {to.union((value.value,), depth)}",
