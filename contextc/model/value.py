@@ -47,11 +47,23 @@ class ClassObject:
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionValue:
     """A function or lambda. `inner` is the function a decorator's closure stands for; `flavor` says how a standard
-    decorator changed a call's result: "" or "contextmanager"."""
+    decorator changed a call's result: "" or "contextmanager"; `env` is the specialisation of the function around it in
+    which it was made, None for the merged one."""
 
     symbol: str
     inner: FunctionValue | None
     flavor: str
+    env: Context | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """A specialisation of a function: single values for some of its parameters, and of the function around it."""
+
+    symbol: str
+    bindings: tuple[tuple[str, Value], ...]
+    env: Context | None
+    depth: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,15 +192,17 @@ class Open:
 
 Value = Union[
     Instance, ClassObject, FunctionValue, BoundMethod, SuperObject, ModuleValue, Literal, Text, PropertyObject,
-    Wrapper, Partial, CallableType, TypeVariable, SpecialForm, External, Possible, Intrinsic, Given,
+    Wrapper, Partial, CallableType, TypeVariable, SpecialForm, External, Possible, Intrinsic, Given, Context,
     Open,
 ]  # fmt: skip
 ValueSet = frozenset[Value]
 
 NOTHING: ValueSet = frozenset()
 MAX_DEPTH = 3  # nesting of type arguments; deeper ones are dropped
-MAX_LITERALS = 16  # per cell; past it literals become plain instances of their type
-MAX_WIDTH = 48  # values per cell; past it the cell is Open(widened)
+MAX_LITERALS = 64  # of a kind per cell; past it they become a plain instance of their type
+MAX_WIDTH = 12  # instances per cell; past it they become Open(widened)
+MAX_EXTERNALS = 24  # external values per cell; the same
+MAX_CALLABLES = 256  # functions, classes and methods per cell; the same
 MAX_EXTERNAL = 8  # parts of an external name
 
 
@@ -228,15 +242,39 @@ class Interner:
     def class_object(self, cls: str, grip: Grip = Grip.EXACT, args: tuple[ValueSet, ...] = ()) -> ClassObject:
         return self._make(ClassObject, cls, grip, args)  # type: ignore[no-any-return]
 
-    def function(self, symbol: str, inner: FunctionValue | None = None, flavor: str = "") -> FunctionValue:
+    def function(
+        self, symbol: str, inner: FunctionValue | None = None, flavor: str = "", env: Context | None = None
+    ) -> FunctionValue:
         """A function; a chain of decorator closures keeps its outermost and innermost function."""
         while inner is not None and inner.inner is not None:
             inner = inner.inner
         if inner is not None and inner.symbol == symbol:
             inner = None
-        return self._make(FunctionValue, symbol, inner, flavor)  # type: ignore[no-any-return]
+        return self._make(FunctionValue, symbol, inner, flavor, env)  # type: ignore[no-any-return]
+
+    def context(self, symbol: str, bindings: tuple[tuple[str, Value], ...], env: Context | None) -> Context:
+        """A specialisation; values that were themselves made in one nested deeper than MAX_DEPTH lose theirs."""
+        depth = 1 + max((env_depth(v) for _, v in bindings), default=0)
+        if depth > MAX_DEPTH:
+            bindings = tuple((name, self.merged(value)) for name, value in bindings)
+            depth = 1
+        return self._make(Context, symbol, bindings, env, max(depth, 1 + env.depth if env is not None else 0))  # type: ignore[no-any-return]
+
+    def merged(self, value: Value) -> Value:
+        """A callable as the merged evaluation of the function around it makes it."""
+        if type(value) is FunctionValue and value.env is not None:
+            return self.function(value.symbol, value.inner, value.flavor)
+        if type(value) is BoundMethod:
+            inner = value.function
+            return self.bound(value.receiver, self.function(inner.symbol, inner.inner, inner.flavor))
+        if type(value) is Partial:
+            return self.partial(self.merged(value.function), value.args, value.keywords)
+        return value
 
     def bound(self, receiver: Value, function: FunctionValue) -> BoundMethod:
+        """A bound method; one that is bound to a bound method is bound to its function, so that nesting ends."""
+        if type(receiver) is BoundMethod:
+            receiver = receiver.function
         return self._make(BoundMethod, receiver, function)  # type: ignore[no-any-return]
 
     def super_object(self, cls: str, receiver: Value) -> SuperObject:
@@ -278,15 +316,23 @@ class Interner:
         return self._make(PropertyObject, getter, setter, deleter, cached)  # type: ignore[no-any-return]
 
     def wrapper(self, kind: str, function: Value) -> Wrapper:
+        if type(function) is Wrapper:
+            function = function.function
         return self._make(Wrapper, kind, function)  # type: ignore[no-any-return]
 
     def partial(
         self, function: Value, args: tuple[ValueSet, ...], keywords: tuple[tuple[str, ValueSet], ...]
     ) -> Value:
-        """A partial; a partial of a partial keeps only the inner function's bound arguments."""
+        """A partial; a partial of a partial keeps only the inner function's bound arguments, and a partial among the
+        arguments loses its own, so that nesting ends."""
         if type(function) is Partial:
             return function
+        args = tuple(frozenset(self._without_arguments(v) for v in values) for values in args)
+        keywords = tuple((name, frozenset(self._without_arguments(v) for v in values)) for name, values in keywords)
         return self._make(Partial, function, args, keywords)  # type: ignore[no-any-return]
+
+    def _without_arguments(self, value: Value) -> Value:
+        return self.partial(value.function, (), ()) if type(value) is Partial else value
 
     def callable_type(self, params: tuple[ValueSet, ...] | None, returns: ValueSet) -> CallableType:
         """A declared callable; parts nested deeper than MAX_DEPTH lose their type arguments."""
@@ -330,3 +376,11 @@ class Interner:
 def set_depth(values: ValueSet) -> int:
     """The deepest nesting of type arguments in a set."""
     return max((v.depth for v in values if type(v) in (Instance, CallableType)), default=0)  # type: ignore[union-attr]
+
+
+def env_depth(value: Value) -> int:
+    """How deep specialisations are nested in a callable."""
+    while type(value) is Partial:
+        value = value.function
+    function = value.function if type(value) is BoundMethod else value
+    return function.env.depth if type(function) is FunctionValue and function.env is not None else 0

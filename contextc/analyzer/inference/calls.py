@@ -16,6 +16,7 @@ from contextc.analyzer.inference.generics import GENERATOR_SITE, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
+from contextc.analyzer.inference.specialisation import choose_contexts, read_results
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
@@ -162,7 +163,7 @@ def call_function(
         return _dispatch(frame, function, receiver, args, context)
     record(frame, context, definition, receiver)
     solution, passed = _hand_over(frame, definition, receiver, args)
-    result = function_result(frame, definition, solution, passed)
+    result = function_result(frame, function, definition, solution, passed)
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
     elif args.positional and frame.kernel.method_kind(definition) == "instance":
@@ -173,7 +174,7 @@ def call_function(
         inner = frame.kernel.definition(function.inner.symbol)
         if inner.module.in_repository:
             record(frame, context, inner, receiver, definition.id)
-        told = function_result(frame, inner, {}, None)
+        told = function_result(frame, function.inner, inner, {}, None)
         result = told if told else result
         if receiver is not None:
             result = frame.kernel.receive(result, receiver)
@@ -186,7 +187,7 @@ def _dispatch(
     frame: Frame, function: FunctionValue, receiver: Value | None, args: Arguments, context: CallContext
 ) -> ValueSet:
     """functools.singledispatch: the implementation registered for the first class in the argument's MRO (PEP 443)."""
-    plain = frame.kernel.make.function(function.symbol)
+    plain = frame.kernel.make.function(function.symbol, None, "", function.env)
     registered = frame.read(("dispatch", function.symbol))
     keys = [v.cls for v in registered if isinstance(v, ClassObject)]
     given = frame.expand(args.positional[0][1]) if args.positional else NOTHING
@@ -284,7 +285,11 @@ def _is_symbolic(frame: Frame, definition: Definition, receiver: Value) -> bool:
 
 
 def function_result(
-    frame: Frame, definition: Definition, solution: dict[str, ValueSet], passed: dict[str, ValueSet] | None
+    frame: Frame,
+    function: FunctionValue,
+    definition: Definition,
+    solution: dict[str, ValueSet],
+    passed: dict[str, ValueSet] | None,
 ) -> ValueSet:
     """What a call of a repository function gives: its declared result where that says enough, else the inferred.
     `passed`: this call's own arguments, for parameters that come back as they are; None where they are not known."""
@@ -293,16 +298,15 @@ def function_result(
     declared = NOTHING
     if facts.returns is not None:
         scope = definition.parent or definition
-        declared = kernel.annotations.read(facts.returns, scope, definition)
-        solved = substitute(kernel.annotations, declared, solution, keep=True)
-        if not kernel.is_weak(solved):
-            if facts.is_async and not facts.is_generator:
-                return _coroutine(frame, solved)
-            return solved
+        written = kernel.annotations.read(facts.returns, scope, definition)
+        solved = substitute(kernel.annotations, written, solution, keep=True)
+        if not kernel.is_weak(written):
+            return _coroutine(frame, solved) if facts.is_async and not facts.is_generator else solved
         declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
-    inferred = _give_back(frame, definition, frame.read(("return", definition.id)), passed)
+    contexts = choose_contexts(frame, function, definition, passed)
+    inferred = _give_back(frame, definition, read_results(frame, "return", definition, contexts), passed)
     if facts.is_generator:
-        return _generator(frame, definition, inferred)
+        return _generator(frame, definition, inferred, read_results(frame, "yield", definition, contexts))
     found = inferred | declared
     return _coroutine(frame, found) if facts.is_async else found
 
@@ -340,9 +344,8 @@ def _coroutine(frame: Frame, result: ValueSet) -> ValueSet:
     return frozenset({frame.kernel.make.instance(cls, Grip.EXACT, (frame.kernel.any, frame.kernel.any, result))})
 
 
-def _generator(frame: Frame, definition: Definition, returned: ValueSet) -> ValueSet:
+def _generator(frame: Frame, definition: Definition, returned: ValueSet, yielded: ValueSet) -> ValueSet:
     kernel = frame.kernel
-    yielded = frame.read(("yield", definition.id))
     name = "AsyncGenerator" if definition.facts.is_async else "Generator"
     cls = kernel.library_class("typing", name)
     if cls is None:

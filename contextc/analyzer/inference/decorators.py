@@ -118,7 +118,7 @@ def _decorated(frame: Frame, item: Value, original: Value) -> ValueSet:
     if isinstance(item, FunctionValue) and isinstance(original, FunctionValue) and item.symbol != original.symbol:
         outer = kernel.definition(item.symbol).parent
         if outer is not None and outer.is_function and item.inner is None:
-            return frozenset({kernel.make.function(item.symbol, original, original.flavor)})
+            return frozenset({kernel.make.function(item.symbol, original, original.flavor, item.env)})
     if isinstance(item, FunctionValue) and isinstance(original, (Wrapper, PropertyObject)):
         return frozenset({item, original})
     return frozenset({item})

@@ -8,6 +8,8 @@ resolution pass over frozen cells.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from random import Random
 
 from contextc.analyzer.inference.binding import parameter_cell, star_value
 from contextc.analyzer.inference.external_names import Oracle
@@ -15,12 +17,16 @@ from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.oracle import answer_external_names, answer_open_parameters
 from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition, Program
 from contextc.analyzer.inference.recorder import Recorder
+from contextc.analyzer.inference.specialisation import bind_key
 from contextc.analyzer.inference.statements import run_block
+from contextc.analyzer.inference.units import Units
+from contextc.analyzer.inference.worklist import Worklist
 from contextc.model import ir
 from contextc.model.facts import SymbolKind
 from contextc.model.value import (
     NOTHING,
     ClassObject,
+    Context,
     FunctionValue,
     Grip,
     Instance,
@@ -39,15 +45,15 @@ Progress = Callable[[int, int], None]
 
 
 class Solver:
-    """One analysis. `evaluations` counts body evaluations, the unit of work."""
+    """One analysis. `order` makes the worklist pick waiting units at random: nothing may depend on it."""
 
-    def __init__(self, program: Program, oracle: Oracle | None = None) -> None:
+    def __init__(self, program: Program, oracle: Oracle | None = None, order: Random | None = None) -> None:
         self._oracle = oracle
-        self.kernel = Kernel(program)
+        numbers = Units()
+        self.kernel = Kernel(program, numbers, Worklist(numbers.ranks, order))
         self.units: list[Definition] = [
             d for m in program.repository for d in m.definitions if d.kind in UNIT_KINDS
         ]
-        self._by_order = {u.order: u for u in self.units}
         self._counts: dict[int, int] = {}
         self.evaluations = 0
         self.kernel.classes.stored_attributes = find_stored_attributes(program)
@@ -56,7 +62,7 @@ class Solver:
     def solve(self) -> Recorder:
         """Runs all strata and returns what the resolution pass recorded."""
         for unit in self.units:
-            self.kernel.heap.queue(unit.order)
+            self.kernel.worklist.add(self.kernel.units.number(unit, None))
         self._run()
         for _ in range(ORACLE_ROUNDS):
             if not answer_open_parameters(self.kernel, self.units):
@@ -68,14 +74,15 @@ class Solver:
 
     def _run(self) -> None:
         while True:
-            order = self.kernel.heap.next_unit()
-            if order is None:
+            number = self.kernel.worklist.take()
+            if number is None:
                 return
-            count = self._counts.get(order, 0)
+            count = self._counts.get(number, 0)
             if count < MAX_EVALUATIONS:
-                self._counts[order] = count + 1
+                self._counts[number] = count + 1
                 self.evaluations += 1
-                evaluate_unit(self.kernel, self._by_order[order], None)
+                symbol, context = self.kernel.units.key(number)
+                evaluate_unit(self.kernel, self.kernel.definition(symbol), None, context)
 
     def resolve(self) -> Recorder:
         """The resolution pass: each body once, over frozen cells."""
@@ -85,9 +92,11 @@ class Solver:
         return recorder
 
 
-def evaluate_unit(kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
+def evaluate_unit(
+    kernel: Kernel, unit: Definition, recorder: Recorder | None, context: Context | None = None
+) -> None:
     """Evaluates one body: its parameters in, its results and names out into their cells."""
-    frame = Frame(kernel, unit, recorder)
+    frame = Frame(kernel, unit, recorder, context)
     if unit.is_function:
         _bind_parameters(frame)
     run_block(frame, unit.facts.body)
@@ -120,19 +129,25 @@ def _write_class(frame: Frame) -> None:
 def _bind_parameters(frame: Frame) -> None:
     unit = frame.unit
     receiver = frame.kernel.first_parameter(unit)
+    keys = dict(frame.context.bindings) if frame.context is not None else {}
     for parameter in unit.facts.parameters:
-        is_receiver = parameter.name == receiver
-        if is_receiver:
+        name = parameter.name
+        if name == receiver:
             values = frame.kernel.self_values(unit)
             receiver = None
+            symbolic = False
         else:
-            values = parameter_values(frame, parameter)
-        frame.env[parameter.name] = values
-        if parameter.annotation is None and parameter.kind not in ("star", "doublestar") and not is_receiver:
-            frame.concrete[parameter.name] = values
-            frame.env[parameter.name] = frozenset({frame.kernel.make.given(unit.id, parameter.name)})
+            symbolic = parameter.annotation is None and parameter.kind not in ("star", "doublestar")
+            if name in keys:
+                values, symbolic = bind_key(frame, keys[name], partial(parameter_values, frame, parameter))
+            else:
+                values = parameter_values(frame, parameter)
+        frame.env[name] = values
+        if symbolic:
+            frame.concrete[name] = values
+            frame.env[name] = frozenset({frame.kernel.make.given(unit.id, name)})
         if unit.children:
-            frame.write(("closure", unit.id, parameter.name), values)
+            frame.write(("closure", unit.id, name), values)
 
 
 def parameter_values(frame: Frame, parameter: ir.Parameter) -> ValueSet:

@@ -1,146 +1,283 @@
-"""Cells and the worklist: the monotone fixed point (stratum 2).
+"""Cells: what a parameter, result, attribute, global or container element can hold (stratum 2).
 
-A cell holds the values a parameter, result, attribute, global or container element can have. Cells only grow; a unit
-(a body that is evaluated) that has read a cell is evaluated again when it grows. The join is a function of everything
-ever written, never of the order: literals past MAX_LITERALS become instances of their type, a cell past MAX_WIDTH
-becomes `Open(widened)`, instances of one generic class join their type arguments.
+A cell's content is the join of contributions kept per writer. A writer is a unit of evaluation (a body) or an oracle;
+what it says twice is joined, so cells only grow until `retract` takes a writer's contributions back. A unit that has
+read a cell is queued when the cell grows.
 
-`heap.write(("param", "app:f", "x"), {Literal 1})` queues each unit that has read that cell.
+`heap.write(("param", "app:f", "x"), {Literal 1}, 7)` queues each unit that has read that cell.
 """
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from collections.abc import Iterable, Iterator
 from typing import Union
 
+from contextc.analyzer.inference.worklist import Worklist
 from contextc.model.edge import Reason
 from contextc.model.value import (
+    MAX_CALLABLES,
+    MAX_EXTERNALS,
     MAX_LITERALS,
     MAX_WIDTH,
     NOTHING,
+    BoundMethod,
     ClassObject,
+    External,
     FunctionValue,
     Grip,
     Instance,
     Interner,
+    Intrinsic,
     Literal,
+    Partial,
+    Possible,
     Text,
     Value,
     ValueSet,
 )
 
-CellKey = tuple[Union[str, int], ...]
-_LITERAL_CLASSES = {kind: f"~builtins:{kind}" for kind in ("str", "int", "bool", "bytes")}
+CellKey = tuple[Union[str, int, Value], ...]
+_CAPS: dict[str, tuple[tuple[type[Value], ...], int]] = {
+    "instances": ((Instance,), MAX_WIDTH),
+    "callables": ((FunctionValue, ClassObject, BoundMethod, Partial), MAX_CALLABLES),
+    "possible": ((Possible,), MAX_WIDTH),
+    "externals": ((External,), MAX_EXTERNALS),
+    "operations": ((Intrinsic,), MAX_WIDTH),
+}
 
 
 class Heap:
-    """All cells of one analysis, and the units that wait to be evaluated."""
+    """All cells of one analysis."""
 
-    def __init__(self, make: Interner) -> None:
+    def __init__(self, make: Interner, worklist: Worklist) -> None:
         self._make = make
         self._cells: dict[CellKey, ValueSet] = {}
+        self._given: dict[int, dict[CellKey, ValueSet]] = {}
+        self._writers: dict[CellKey, dict[int, None]] = {}
         self._readers: dict[CellKey, dict[int, None]] = {}
-        self._queue: list[int] = []
-        self._waiting: list[int] = []
-        self._queued: set[int] = set()
-        self._at = -1
-        self._widened = make.open(Reason.WIDENED)
-        self._top = frozenset({self._widened, make.open(Reason.BUDGET)})
-        self.writes = 0
+        self._widened: dict[CellKey, ValueSet] = {}  # what a reader of a widened cell sees
+        self._worklist = worklist
+
+    # ---------------------------------------------------------------------------------------------- cells
 
     def read(self, key: CellKey, unit: int) -> ValueSet:
-        """The cell's values; `unit` (its place in the program's order) is evaluated again when they grow. A negative
-        unit reads without a trace."""
+        """The cell's values; `unit` is evaluated again when they grow. A negative unit reads without a trace."""
         if unit >= 0:
             readers = self._readers.get(key)
             if readers is None:
                 self._readers[key] = {unit: None}
             else:
                 readers[unit] = None
+        if key in self._widened:
+            return self._widened[key]
         return self._cells.get(key, NOTHING)
 
-    def write(self, key: CellKey, values: ValueSet) -> None:
-        """Joins values into a cell."""
+    def write(self, key: CellKey, values: ValueSet, writer: int) -> None:
+        """Joins values into what `writer` contributes to a cell."""
+        mine = self._given.get(writer)
+        if mine is None:
+            mine = self._given[writer] = {}
+        before = mine.get(key)
+        if before is not None:
+            if values <= before:
+                return
+            joined = join_values(self._make, before, values)
+            if joined == before:
+                return
+            mine[key] = joined
+        else:
+            mine[key] = values
+            writers = self._writers.get(key)
+            if writers is None:
+                self._writers[key] = {writer: None}
+            else:
+                writers[writer] = None
         old = self._cells.get(key, NOTHING)
         if values <= old:
             return
-        new = self.join(old, values)
-        if new == old:
-            return
-        self.writes += 1
-        self._cells[key] = new
+        new = join_values(self._make, old, values)
+        if new != old:
+            self._set(key, new)
+
+    def _set(self, key: CellKey, content: ValueSet) -> None:
+        self._cells[key] = content
+        view = show_widened(self._make, content)
+        if view is not content:
+            self._widened[key] = view
         for unit in self._readers.get(key, ()):
-            self.queue(unit)
+            self._worklist.add(unit)
 
-    def join(self, old: ValueSet, values: ValueSet) -> ValueSet:
-        """The least cell content above both."""
-        if self._top <= old:
-            return old
-        merged = self._merge_generic(old | values)
-        literals = [v for v in merged if isinstance(v, (Literal, Text))]
-        if len(literals) > MAX_LITERALS or (literals and self._absorbs(merged)):
-            merged = self._drop_literals(merged)
-        if len(merged) > MAX_WIDTH or self._widened in merged:
-            callables = frozenset(v for v in merged if isinstance(v, (FunctionValue, ClassObject)))
-            return callables | {self._widened} if len(callables) <= 4 * MAX_WIDTH else self._top
-        return merged
+    # ---------------------------------------------------------------------------------------------- retraction
 
-    def _absorbs(self, values: ValueSet) -> bool:
-        """Whether a literal stands beside a plain exact instance of its type, which covers it."""
-        classes = {v.cls for v in values if isinstance(v, Instance) and v.grip is Grip.EXACT}
-        return any(
-            _LITERAL_CLASSES[v.type if isinstance(v, Literal) else "str"] in classes
-            for v in values
-            if isinstance(v, (Literal, Text))
-        )
+    def reached_from(self, units: Iterable[int]) -> set[int]:
+        """The units whose contributions can rest on those of `units`, these included: readers of what they wrote, and
+        so on."""
+        reached = set(units)
+        open_units = list(reached)
+        while open_units:
+            for key in self._given.get(open_units.pop(), ()):
+                for reader in self._readers.get(key, ()):
+                    if reader not in reached:
+                        reached.add(reader)
+                        open_units.append(reader)
+        return reached
 
-    def _drop_literals(self, values: ValueSet) -> ValueSet:
-        found: set[Value] = set()
-        for value in values:
-            if isinstance(value, (Literal, Text)):
-                kind = value.type if isinstance(value, Literal) else "str"
-                found.add(self._make.instance(_LITERAL_CLASSES[kind], Grip.EXACT))
-            else:
-                found.add(value)
-        return frozenset(found)
+    def retract(self, writers: Iterable[int]) -> None:
+        """Takes back all that these writers contributed. No reader is queued: the caller knows whom to evaluate."""
+        gone = sorted(writers)
+        touched: dict[CellKey, None] = {}
+        for writer in gone:
+            for key in self._given.pop(writer, ()):
+                self._writers[key].pop(writer, None)
+                touched[key] = None
+        for key in touched:
+            self._derive(key)
 
-    def _merge_generic(self, values: ValueSet) -> ValueSet:
-        groups: dict[tuple[str, Grip, str | None], list[Instance]] = {}
-        for value in values:
-            if isinstance(value, Instance) and value.args:
-                groups.setdefault((value.cls, value.grip, value.site), []).append(value)
-        if not any(len(group) > 1 for group in groups.values()):
-            return values
-        found = set(values)
-        for (cls, grip, site), group in groups.items():
-            if len(group) > 1:
-                width = min(len(v.args) for v in group)
-                args = tuple(frozenset().union(*(v.args[i] for v in group)) for i in range(width))
-                found.difference_update(group)
-                found.add(self._make.instance(cls, grip, args, site))
-        return frozenset(found)
+    def _derive(self, key: CellKey) -> None:
+        """A cell's content anew from the contributions that are left."""
+        content = NOTHING
+        for writer in self._writers[key]:
+            content = join_values(self._make, content, self._given[writer][key])
+        self._widened.pop(key, None)
+        if not self._writers[key]:
+            del self._writers[key]
+            self._cells.pop(key, None)
+            return
+        self._cells[key] = content
+        view = show_widened(self._make, content)
+        if view is not content:
+            self._widened[key] = view
 
-    # ---------------------------------------------------------------------------------------------- worklist
+    def forget_reads(self, units: set[int]) -> None:
+        """Units that are evaluated afresh, or are gone, depend on nothing until they read again."""
+        for readers in self._readers.values():
+            for unit in [u for u in readers if u in units]:
+                del readers[unit]
 
-    def queue(self, unit: int) -> None:
-        """Asks for a unit to be evaluated (again): in this round if its turn is still to come, else in the next."""
-        if unit not in self._queued:
-            self._queued.add(unit)
-            heappush(self._queue if unit > self._at else self._waiting, unit)
+    def fork(self, worklist: Worklist) -> Heap:
+        """A copy that goes its own way."""
+        copy = Heap(self._make, worklist)
+        copy._cells = dict(self._cells)
+        copy._widened = dict(self._widened)
+        copy._given = {writer: dict(cells) for writer, cells in self._given.items()}
+        copy._writers = {key: dict(writers) for key, writers in self._writers.items()}
+        copy._readers = {key: dict(readers) for key, readers in self._readers.items()}
+        return copy
 
-    def next_unit(self) -> int | None:
-        """The next waiting unit, or None. Rounds go through the program in order, so that a unit runs at most once a
-        round however many cells it has read grow."""
-        if not self._queue:
-            self._queue, self._waiting = self._waiting, []
-            self._at = -1
-            if not self._queue:
-                return None
-        self._at = heappop(self._queue)
-        self._queued.discard(self._at)
-        return self._at
+    # ---------------------------------------------------------------------------------------------- figures
+
+    def readers(self, key: CellKey) -> Iterator[int]:
+        """The units that have read a cell."""
+        return iter(self._readers.get(key, ()))
+
+    def written_by(self, writer: int) -> Iterator[CellKey]:
+        """The cells a writer contributes to."""
+        return iter(self._given.get(writer, ()))
 
     @property
     def size(self) -> int:
-        """Number of cells."""
+        """Number of cells with content."""
         return len(self._cells)
+
+    @property
+    def contributions(self) -> int:
+        """Number of (writer, cell) pairs."""
+        return sum(len(cells) for cells in self._given.values())
+
+
+# ------------------------------------------------------------------------------------------------------ the join
+
+
+def join_values(make: Interner, left: ValueSet, right: ValueSet) -> ValueSet:
+    """The least content above both: commutative, associative, idempotent.
+
+    The union, with instances of one generic class joined by type argument. Past a cap a group of values gives way to
+    a mark of its own (literals of a kind to a plain instance of their type), and what joins the group later is covered
+    by the mark: no result depends on which values came first. `show_widened` turns marks into what a reader sees.
+    """
+    merged = _merge_generic(make, left | right)
+    if len(merged) <= MAX_EXTERNALS and not any(type(v) is Intrinsic for v in merged):
+        return merged
+    merged = _cap_literals(make, merged)
+    for name, (kinds, most) in _CAPS.items():
+        merged = _cap(make, merged, kinds, most, f"widened.{name}")
+    return merged
+
+
+def show_widened(make: Interner, content: ValueSet) -> ValueSet:
+    """What a reader sees: a plain string for too many, `Open(widened)` for each other mark."""
+    marks = [v for v in content if _is_mark(v)]
+    if not marks:
+        return content
+    shown: set[Value] = set(content).difference(marks)
+    for mark in marks:
+        assert isinstance(mark, Intrinsic)
+        kind = mark.name.partition(".")[2]
+        if kind in _CAPS:
+            shown.add(make.open(Reason.WIDENED))
+        else:
+            shown.add(make.instance(f"~builtins:{kind}", Grip.EXACT))
+    return frozenset(shown)
+
+
+def _is_mark(value: Value) -> bool:
+    return type(value) is Intrinsic and value.name.startswith("widened.")
+
+
+def _cap(
+    make: Interner, values: ValueSet, kinds: tuple[type[Value], ...], most: int, mark_name: str
+) -> ValueSet:
+    mark = make.intrinsic(mark_name)
+    group = [v for v in values if isinstance(v, kinds) and not _is_mark(v)]
+    if mark not in values and len(group) <= most:
+        return values
+    return values.difference(group) | {mark}
+
+
+def _cap_literals(make: Interner, values: ValueSet) -> ValueSet:
+    groups: dict[str, list[Value]] = {}
+    for value in values:
+        if isinstance(value, Literal):
+            groups.setdefault(value.type, []).append(value)
+        elif isinstance(value, Text):
+            groups.setdefault("str", []).append(value)
+    for kind, group in groups.items():
+        mark = make.intrinsic(f"widened.{kind}")
+        if len(group) > MAX_LITERALS or mark in values:
+            values = values.difference(group) | {mark}
+    return values
+
+
+def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
+    groups: dict[tuple[str, Grip, str | None], list[Instance]] = {}
+    for value in values:
+        if type(value) is Instance and value.args:
+            groups.setdefault((value.cls, value.grip, value.site), []).append(value)
+    if not any(len(group) > 1 for group in groups.values()):
+        return values
+    found = set(values)
+    for (cls, grip, site), group in groups.items():
+        if len(group) > 1:
+            width = min(len(v.args) for v in group)
+            columns = [{v.args[i] for v in group} for i in range(width)]
+            args = tuple(_join_all(make, list(column)) if len(column) > 1 else next(iter(column)) for column in columns)
+            found.difference_update(group)
+            found.add(make.instance(cls, grip, args, site))
+    return frozenset(found)
+
+
+def _join_all(make: Interner, sets: list[ValueSet]) -> ValueSet:
+    """Different type arguments joined: literals count as their type there, and too many instances as unknown."""
+    joined: set[Value] = set()
+    for values in sets:
+        joined.update(_plain(make, v) for v in values)
+    unknown = make.open(Reason.WIDENED)
+    if unknown in joined or len(joined) > MAX_WIDTH:
+        return frozenset({unknown})
+    return _merge_generic(make, frozenset(joined))
+
+
+def _plain(make: Interner, value: Value) -> Value:
+    if isinstance(value, (Literal, Text)):
+        return make.instance(f"~builtins:{value.type if isinstance(value, Literal) else 'str'}", Grip.EXACT)
+    return value

@@ -19,6 +19,8 @@ from contextc.analyzer.inference.statics import (
     Special,
     Statics,
 )
+from contextc.analyzer.inference.units import Units
+from contextc.analyzer.inference.worklist import Worklist
 from contextc.model import ir
 from contextc.model.edge import Reason
 from contextc.model.facts import SymbolKind
@@ -26,6 +28,7 @@ from contextc.model.value import (
     NOTHING,
     CallableType,
     ClassObject,
+    Context,
     External,
     FunctionValue,
     Given,
@@ -59,23 +62,34 @@ def _only_refuses(body: tuple[ir.Stmt, ...]) -> bool:
 class Kernel:
     """Everything that is the same for all units of one analysis."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, units: Units, worklist: Worklist, heap: Heap | None = None) -> None:
         self.program = program
         self.statics = Statics(program)
         self.classes = Classes(program, self.statics)
         self.annotations = Annotations(program, self.statics, self.classes)
         self.make = program.interner
-        self.heap = Heap(self.make)
+        self.units = units
+        self.worklist = worklist
+        self.heap = heap if heap is not None else Heap(self.make, worklist)
+        self.requested: set[int] = set()  # specialisations that some call asked for
         self.externals = ExternalNames()
         self.any = self.annotations.any
         self.none = self.annotations.none
         self._stub_values: dict[tuple[str, str], ValueSet] = {}
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}
+        self.interesting: dict[str, tuple[str, ...]] = {}  # by function, what a specialisation tells apart
 
     def open(self, reason: Reason) -> ValueSet:
         """A set that only says that something unknown can stand here."""
         return frozenset({self.make.open(reason)})
+
+    def request(self, definition: Definition, context: Context) -> None:
+        """Has a specialisation evaluated, once; after that the cells it reads have it evaluated again."""
+        number = self.units.number(definition, context)
+        if number not in self.requested:
+            self.requested.add(number)
+            self.worklist.add(number)
 
     def definition(self, symbol: str) -> Definition:
         """The definition of that id."""
@@ -276,7 +290,7 @@ class Kernel:
 
 
 class Frame:
-    """One evaluation of one unit.
+    """One evaluation of one unit: a body, merged or in a specialisation.
 
     `env` maps local names, and dotted paths known by flow, to values; `dotted` has the names of which a path was ever
     known. `concrete` is what callers have passed for each parameter that `env` has as `Given`. `alive` is False on a
@@ -284,12 +298,19 @@ class Frame:
     loops; `quiet` keeps implicit calls from being recorded.
     """
 
-    __slots__ = ("alive", "concrete", "depth", "dotted", "env", "jumps", "kernel", "quiet", "recorder", "unit")
+    __slots__ = (
+        "alive", "concrete", "context", "depth", "dotted", "env", "jumps", "kernel", "order", "quiet", "recorder",
+        "unit",
+    )  # fmt: skip
 
-    def __init__(self, kernel: Kernel, unit: Definition, recorder: Recorder | None) -> None:
+    def __init__(
+        self, kernel: Kernel, unit: Definition, recorder: Recorder | None, context: Context | None = None
+    ) -> None:
         self.kernel = kernel
         self.unit = unit
         self.recorder = recorder
+        self.context = context
+        self.order = kernel.units.number(unit, context)  # the reader and writer that cells know
         self.env: dict[str, ValueSet] = {}
         self.alive = True
         self.jumps: list[tuple[list[dict[str, ValueSet]], list[dict[str, ValueSet]]]] = []
@@ -298,19 +319,44 @@ class Frame:
         self.dotted: set[str] = set()
         self.concrete: dict[str, ValueSet] = {}
 
-    @property
-    def order(self) -> int:
-        """The unit's place in the program: the reader that cells know."""
-        return self.unit.order
-
     def read(self, key: CellKey) -> ValueSet:
         """A cell's values, with the dependency noted."""
-        return self.kernel.heap.read(key, self.unit.order)
+        if self.context is not None and key[0] == "closure":
+            key = self._in_context(key) or key
+        return self.kernel.heap.read(key, self.order)
 
     def write(self, key: CellKey, values: ValueSet) -> None:
-        """Joins values into a cell; nothing happens in the resolution pass, whose cells are frozen."""
+        """Joins values into a cell; nothing happens in the resolution pass, whose cells are frozen.
+
+        A specialised evaluation only writes what is its own: its result and its variables for the functions made in
+        it. All else the merged evaluation of the same body writes, which sees every argument.
+        """
+        if self.recorder is not None or not values:
+            return
+        if self.context is not None:
+            own = self._in_context(key)
+            if own is None and key[0] not in ("contexts", "shapes"):
+                return
+            key = own or key
+        self.kernel.heap.write(key, self.kernel.settle(self.expand(values)), self.order)
+
+    def write_result(self, values: ValueSet) -> None:
+        """Joins values into the unit's result, parameters that come back unchanged left symbolic."""
         if self.recorder is None and values:
-            self.kernel.heap.write(key, self.kernel.settle(self.expand(values)))
+            key: CellKey = ("return", self.unit.id)
+            self.kernel.heap.write(self._in_context(key) or key, values, self.order)
+
+    def _in_context(self, key: CellKey) -> CellKey | None:
+        """The cell of this specialisation, or of the one around it, that stands for a merged one."""
+        at = self.context
+        if key[0] in ("return", "yield"):
+            return (*key, at) if at is not None and key[1] == at.symbol else None
+        if key[0] == "closure":
+            while at is not None:
+                if key[1] == at.symbol:
+                    return (*key, at)
+                at = at.env
+        return None
 
     def expand(self, values: ValueSet) -> ValueSet:
         """Values with each `Given` replaced by what callers have passed."""
@@ -333,5 +379,5 @@ class Frame:
         return f"{self.unit.id}@{at}"
 
     def function_value(self, definition: Definition) -> FunctionValue:
-        """The plain function of a definition."""
-        return self.kernel.make.function(definition.id)
+        """The function that a definition in this body makes."""
+        return self.kernel.make.function(definition.id, None, "", self.context)

@@ -12,10 +12,13 @@ from contextc.analyzer.inference.kernel import Kernel
 from contextc.analyzer.inference.program import Definition
 from contextc.model.edge import Reason
 
+ORACLE = -1  # the writer of what no body says
+
 
 def answer_open_parameters(kernel: Kernel, units: list[Definition]) -> bool:
     """Opens each parameter that nothing fills. Returns False when every parameter has been answered."""
     changed = False
+    unknown = kernel.open(Reason.UNTYPED_RECEIVER)
     for unit in units:
         if not unit.is_function:
             continue
@@ -24,11 +27,9 @@ def answer_open_parameters(kernel: Kernel, units: list[Definition]) -> bool:
             if parameter.kind in ("star", "doublestar") or parameter.name == receiver:
                 continue
             cell = parameter_cell(unit, parameter)
-            if kernel.heap.read(cell, -1) - kernel.none:
-                continue
-            before = kernel.heap.writes
-            kernel.heap.write(cell, kernel.open(Reason.UNTYPED_RECEIVER))
-            changed = changed or kernel.heap.writes != before
+            if not kernel.heap.read(cell, -1) - kernel.none:
+                kernel.heap.write(cell, unknown, ORACLE)
+                changed = True
     return changed
 
 

@@ -132,10 +132,7 @@ def _alias(frame: Frame, statement: ir.TypeAlias) -> None:
 
 def _return(frame: Frame, statement: ir.Return) -> None:
     values = evaluate_symbolic(frame, statement.value) if statement.value is not None else frame.kernel.none
-    if frame.recorder is None and values:
-        if frame.unit.facts.is_generator:
-            values = frame.expand(values)
-        frame.kernel.heap.write(("return", frame.unit.id), values)
+    frame.write_result(frame.expand(values) if frame.unit.facts.is_generator else values)
     frame.alive = False
 
 

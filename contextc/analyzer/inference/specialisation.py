@@ -1,0 +1,216 @@
+"""Specialisation: functions evaluated for single values of the parameters that their result hangs on.
+
+In: a function, the specialisation around it, and the values passed. Out: the contexts whose results the call joins, or
+None for the merged one. `def make(cls): return cls()` called with `User` and elsewhere with `Order` gives each caller
+its own kind of object.
+
+Source: O. Agesen, "The Cartesian Product Algorithm", ECOOP 1995: keys are tuples of single values, never sets, and
+never call sites. The keys that were asked for are a cell themselves. Past MAX_CONTEXTS a function is told apart by the
+shapes of its arguments only (none, text, function, class), past that it collapses, for all callers, to its merged
+evaluation. Each level covers the one before, so the change is a join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+from contextc.analyzer.inference.kernel import Frame, Kernel
+from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition
+from contextc.model import ir
+from contextc.model.traverse import iter_nodes
+from contextc.model.value import (
+    NOTHING,
+    BoundMethod,
+    ClassObject,
+    Context,
+    FunctionValue,
+    Grip,
+    Instance,
+    Intrinsic,
+    Literal,
+    Partial,
+    Text,
+    Value,
+    ValueSet,
+)
+
+MAX_NODES = 300  # of a body that is worth evaluating more than once
+MAX_CONTEXTS = 12  # of one function, told apart by values; as many by shapes
+MAX_PRODUCT = 8  # contexts of one call
+MAX_INTERESTING = 3  # parameters in a key
+_NAMING = frozenset({"getattr", "setattr", "hasattr", "import_module", "__import__"})
+_FUNCTION, _CLASS, _REST = "shape.function", "shape.class", "shape.rest"
+Passed = dict[str, ValueSet]
+
+
+def choose_contexts(
+    frame: Frame, function: FunctionValue, definition: Definition, passed: Passed | None
+) -> list[Context] | None:
+    """The specialisations whose results this call joins (none: nothing is known yet); None for the merged result."""
+    interesting = find_interesting(frame.kernel, definition)
+    if passed is None or (not interesting and function.env is None):
+        return None
+    columns = [_passed(frame, definition, name, passed) for name in interesting]
+    for level, key_of in (("contexts", _key), ("shapes", _shape)):
+        keys = [list(dict.fromkeys(key_of(frame, name, v) for v in c)) for name, c in zip(interesting, columns, strict=True)]
+        contexts = _request(frame, function, definition, interesting, keys, level)
+        if contexts is not None:
+            return contexts
+    return None
+
+
+def _passed(frame: Frame, definition: Definition, name: str, passed: Passed) -> ValueSet:
+    values = passed.get(name)
+    if values is None:
+        values = frame.read(("default", definition.id, name))
+    return frame.kernel.settle(frame.expand(values))
+
+
+def _request(
+    frame: Frame,
+    function: FunctionValue,
+    definition: Definition,
+    names: tuple[str, ...],
+    keys: list[list[Value]],
+    level: str,
+) -> list[Context] | None:
+    """Has the contexts of all combinations evaluated; None where they are too many."""
+    kernel = frame.kernel
+    size = 1
+    for column in keys:
+        size *= len(column)
+    if size > MAX_PRODUCT:
+        return None
+    rest = kernel.make.intrinsic(_REST)
+    contexts = []
+    for key in product(*keys):
+        bindings = tuple((name, value) for name, value in zip(names, key, strict=True) if value is not rest)
+        if not bindings and function.env is None:
+            return None
+        contexts.append(kernel.make.context(definition.id, bindings, function.env))
+    frame.write((level, definition.id), frozenset(contexts))
+    if len(frame.read((level, definition.id))) > MAX_CONTEXTS:
+        return None
+    for context in contexts:
+        kernel.request(definition, context)
+    return contexts
+
+
+def read_results(frame: Frame, name: str, definition: Definition, contexts: list[Context] | None) -> ValueSet:
+    """The `return` or `yield` cells of the chosen contexts, joined."""
+    if contexts is None:
+        return frame.kernel.heap.read((name, definition.id), frame.order)
+    found = NOTHING
+    for context in contexts:
+        found |= frame.kernel.heap.read((name, definition.id, context), frame.order)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ keys
+
+
+def _key(frame: Frame, name: str, value: Value) -> Value:
+    """What stands in a key for a value: itself where it can decide what the function does."""
+    if isinstance(value, (FunctionValue, BoundMethod, ClassObject, Partial)):
+        return value
+    if isinstance(value, Instance) and frame.kernel.classes.in_repository(value.cls) and not value.args:
+        return value
+    if isinstance(value, Literal) and value.type in ("str", "bool"):
+        return value
+    return _shape(frame, name, value)
+
+
+def _shape(frame: Frame, name: str, value: Value) -> Value:
+    """The coarser key: none, text, function or class; what is none of them is not told apart."""
+    make = frame.kernel.make
+    if isinstance(value, (FunctionValue, BoundMethod, Partial)):
+        return make.intrinsic(_FUNCTION)
+    if isinstance(value, ClassObject):
+        return make.intrinsic(_CLASS)
+    if isinstance(value, Literal) and value.type == "bool":
+        return value
+    if isinstance(value, Text) or (isinstance(value, Literal) and value.type == "str"):
+        return frame.kernel.builtin("str")
+    if isinstance(value, Instance) and (value in frame.kernel.none or value is frame.kernel.builtin("str")):
+        return value
+    return make.intrinsic(_REST)
+
+
+def bind_key(frame: Frame, key: Value, values: Callable[[], ValueSet]) -> tuple[ValueSet, bool]:
+    """What a parameter holds in a specialisation, and whether it stays symbolic: for a shape, those of the merged
+    evaluation's values that have it."""
+    if not isinstance(key, Intrinsic):
+        return frozenset({key}), False
+    return frozenset(v for v in values() if _shape(frame, "", v) is key), True
+
+
+# ------------------------------------------------------------------------------------------------------ by text
+
+
+def find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
+    """By text, the parameters that the function's result hangs on; none for a large body, or one without a result."""
+    known = kernel.interesting.get(definition.id)
+    if known is None:
+        known = kernel.interesting[definition.id] = _find_interesting(kernel, definition)
+    return known
+
+
+def _find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
+    facts = definition.facts
+    if definition.kind not in FUNCTION_KINDS or len(facts.spans) > 2 * MAX_NODES:
+        return ()
+    if not facts.is_generator and not any(_gives(node) for node in iter_nodes(*facts.body)):
+        return ()
+    receiver = kernel.first_parameter(definition)
+    uses = _uses(definition)
+    names = [
+        p.name
+        for p in facts.parameters
+        if p.kind not in ("star", "doublestar")
+        and p.name != receiver
+        and p.name in uses
+        and _says_little(kernel, definition, p)
+    ]
+    return tuple(sorted(names, key=lambda n: uses[n])[:MAX_INTERESTING])
+
+
+def _says_little(kernel: Kernel, definition: Definition, parameter: ir.Parameter) -> bool:
+    if parameter.annotation is None:
+        return True
+    return kernel.is_weak(kernel.annotations.read(parameter.annotation, definition.parent or definition, definition))
+
+
+def _gives(node: object) -> bool:
+    return isinstance(node, ir.Return) and node.value is not None and not isinstance(node.value, ir.Constant)
+
+
+def _uses(definition: Definition) -> dict[str, int]:
+    """Names by how much hangs on them: 0 called, or the name of an attribute; 1 used in a function made here; 2 tested;
+    3 looked into."""
+    found: dict[str, int] = {}
+
+    def note(expr: ir.Expr | None, weight: int) -> None:
+        for node in iter_nodes(expr) if expr is not None else ():
+            if isinstance(node, ir.Name):
+                found[node.id] = min(weight, found.get(node.id, weight))
+
+    for node in iter_nodes(*definition.facts.body):
+        if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
+            note(node.func, 0)
+            if node.func.id in _NAMING:
+                for argument in node.args:
+                    note(argument.value, 0)
+        elif isinstance(node, (ir.If, ir.Conditional, ir.While)):
+            note(node.test, 2)
+        elif isinstance(node, ir.BoolOp):
+            note(node.values[0], 2)
+        elif isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name):
+            note(node.value, 3)
+    for child in definition.children:
+        if child.is_function:
+            for statement in child.facts.body:
+                for node in iter_nodes(statement):
+                    if isinstance(node, ir.Name):
+                        note(node, 1)
+    return found
