@@ -11,6 +11,8 @@ import pytest
 
 from contextc.errors import ConfigurationError
 from contextc.graph.call_graph import CallGraph
+from contextc.graph.measure import Measurement, measure_graphs
+from contextc.graph.trace_file import Trace
 from contextc.model.diagnostic import Note
 from contextc.passes.pipeline import Compilation, compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE
@@ -77,6 +79,10 @@ class StandIn:
             max_hops=max_hops, explain=explain,
         )  # fmt: skip
 
+    def measure_resolvers(self, repository: Analysed, trace: Trace, target: str | None) -> Measurement:
+        by_name = repository.graph.analysis._replace(edges=(), unresolved=(), resolver="name-only")
+        return measure_graphs(repository.graph, by_name, trace, repository.texts, repository.facts, target)
+
 
 def install(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """Put a stand-in where the command line imports the engine from."""
@@ -85,6 +91,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     module.Options = Options  # type: ignore[attr-defined]
     module.analyze_repository = engine.analyze_repository  # type: ignore[attr-defined]
     module.compile_context = engine.compile_context  # type: ignore[attr-defined]
+    module.measure_resolvers = engine.measure_resolvers  # type: ignore[attr-defined]
     import contextc
 
     monkeypatch.setitem(sys.modules, "contextc.engine", module)
