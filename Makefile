@@ -8,13 +8,14 @@ CASE ?= imp-importlib-fstring
 PACKAGES ?=
 TESTS ?= tests
 JOBS ?= 2
+FUZZ ?= 5000
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-accuracy-baseline bench-context bench-speed self docs lock clean
+.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-accuracy-baseline bench-context bench-speed fuzz self docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +68,10 @@ bench-context: $(READY) ## what recorded targets really called, shown in their c
 
 bench-speed: $(READY) ## CPU seconds of one compile, cold and warm, beside the name-only compiler (downloads)
 	@$(BIN)/python benchmarks/speed.py
+
+fuzz: $(READY) ## properties that must hold of any program, on FUZZ= random ones each, chosen anew
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -n $(JOBS) tests/inference/test_join.py tests/inference/test_transfers.py \
+		tests/inference/test_properties.py tests/inference/test_incremental.py tests/inference/test_termination.py
 
 self: $(READY) ## the call graph of contextc itself, checked against its schema, and its figures
 	@$(BIN)/python benchmarks/own_graph.py

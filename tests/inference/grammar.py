@@ -112,7 +112,7 @@ class Grammar:
 
     def number(self, count: int) -> int:
         """0 to `count` - 1."""
-        return self._draw(_below(count)) if count > 1 else 0
+        return self._draw(_below(count))
 
     def pick(self, items: Sequence[Item]) -> Item:
         return items[self.number(len(items))]
