@@ -62,7 +62,7 @@ class Classes:
         """The class of that id. Unknown ids (`?name`) give a class without members."""
         info = self._infos.get(class_id)
         if info is None:
-            definition = self.program.definitions[class_id]
+            definition = self.program.definition(class_id)
             info = self._infos[class_id] = ClassInfo(definition)
             self._open.add(class_id)
             self._read_bases(info)
@@ -105,7 +105,7 @@ class Classes:
         """Whether the class body itself binds `name`."""
         if not self.is_known(class_id):
             return False
-        return name in self.statics.table(self.program.definitions[class_id]).names
+        return name in self.statics.table(self.program.definition(class_id)).names
 
     def owner(self, class_id: str, name: str) -> str | None:
         """The first class of the MRO whose body binds `name`."""
@@ -241,7 +241,7 @@ def declared_fields(statics: Statics, classes: Classes, class_id: str) -> list[t
     for owner in reversed(classes.mro(class_id)):
         if not classes.is_known(owner):
             continue
-        definition = statics.program.definitions[owner]
+        definition = statics.program.definition(owner)
         if not definition.module.in_repository:
             continue
         for name, bindings in statics.table(definition).names.items():

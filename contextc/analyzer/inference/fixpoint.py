@@ -1,20 +1,21 @@
 """The driver: evaluates every body until no cell grows, then once more to write down what each site can run.
 
-In: a program. Out: a `Recorder`. Strata: hierarchy and tables when `Kernel` is made; the monotone fixed point; a fixed
-number of oracle rounds, in which questions the fixed point left open get an answer that enters as a writer; one
-resolution pass over frozen cells.
+In: a program. Out: a `Recorder`. Strata: hierarchy and tables when `Kernel` is made; the monotone fixed point; an
+oracle round, in which questions the fixed point left open get an answer that enters as a writer; one resolution pass
+over frozen cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from random import Random
+from typing import NamedTuple
 
 from contextc.analyzer.inference.binding import parameter_cell, star_value
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.kernel import Frame, Kernel
-from contextc.analyzer.inference.oracle import answer_external_names, answer_open_parameters
+from contextc.analyzer.inference.oracle import ORACLE, answer_external_names, answer_open_parameters
 from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition, Program
 from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.specialisation import bind_key
@@ -22,6 +23,7 @@ from contextc.analyzer.inference.statements import run_block
 from contextc.analyzer.inference.units import Units
 from contextc.analyzer.inference.worklist import Worklist
 from contextc.model import ir
+from contextc.model.edge import Reason
 from contextc.model.facts import SymbolKind
 from contextc.model.value import (
     NOTHING,
@@ -37,11 +39,22 @@ from contextc.model.value import (
     Wrapper,
 )
 
-ORACLE_ROUNDS = 2
 UNIT_KINDS = (SymbolKind.MODULE, SymbolKind.CLASS, *FUNCTION_KINDS)
-MAX_EVALUATIONS = 200  # of one unit; a guard for adversarial input, counted so that it cuts alike everywhere
+MAX_EVALUATIONS = 400  # of one unit; one that needs more is cut, and says so
 
 Progress = Callable[[int, int], None]
+
+
+class Work(NamedTuple):
+    """Counted work. `evaluations` counts bodies evaluated, each time; `functions` the units evaluated at least once;
+    `cut` those that went over MAX_EVALUATIONS."""
+
+    evaluations: int
+    functions: int
+    cells: int
+    contributions: int
+    specialisations: int
+    cut: int
 
 
 class Solver:
@@ -50,46 +63,74 @@ class Solver:
     def __init__(self, program: Program, oracle: Oracle | None = None, order: Random | None = None) -> None:
         self._oracle = oracle
         numbers = Units()
-        self.kernel = Kernel(program, numbers, Worklist(numbers.ranks, order))
-        self.units: list[Definition] = [
-            d for m in program.repository for d in m.definitions if d.kind in UNIT_KINDS
-        ]
+        self.kernel = make_kernel(program, numbers, Worklist(numbers.ranks, order))
+        self.units = list_units(program)
         self._counts: dict[int, int] = {}
-        self.evaluations = 0
-        self.kernel.classes.stored_attributes = find_stored_attributes(program)
-        self.kernel.classes.foreign_stores = find_foreign_stores(program)
 
     def solve(self) -> Recorder:
         """Runs all strata and returns what the resolution pass recorded."""
         for unit in self.units:
             self.kernel.worklist.add(self.kernel.units.number(unit, None))
-        self._run()
-        for _ in range(ORACLE_ROUNDS):
-            if not answer_open_parameters(self.kernel, self.units):
-                break
-            self._run()
+        run_to_fixed_point(self.kernel, self._counts)
+        for cell, values in answer_open_parameters(self.kernel, self.units).items():
+            self.kernel.heap.write(cell, values, ORACLE)
+        run_to_fixed_point(self.kernel, self._counts)
         if self._oracle is not None:
             answer_external_names(self.kernel, self._oracle)
-        return self.resolve()
+        return resolve_units(self.kernel, self.units)
 
-    def _run(self) -> None:
-        while True:
-            number = self.kernel.worklist.take()
-            if number is None:
-                return
-            count = self._counts.get(number, 0)
-            if count < MAX_EVALUATIONS:
-                self._counts[number] = count + 1
-                self.evaluations += 1
-                symbol, context = self.kernel.units.key(number)
-                evaluate_unit(self.kernel, self.kernel.definition(symbol), None, context)
+    @property
+    def work(self) -> Work:
+        """What was done so far."""
+        return count_work(self.kernel, self._counts)
 
-    def resolve(self) -> Recorder:
-        """The resolution pass: each body once, over frozen cells."""
-        recorder = Recorder()
-        for unit in self.units:
-            evaluate_unit(self.kernel, unit, recorder)
-        return recorder
+
+def make_kernel(program: Program, numbers: Units, worklist: Worklist) -> Kernel:
+    """A kernel with the tables of stratum 1 and no cells."""
+    kernel = Kernel(program, numbers, worklist)
+    kernel.classes.stored_attributes = find_stored_attributes(program)
+    kernel.classes.foreign_stores = find_foreign_stores(program)
+    return kernel
+
+
+def list_units(program: Program) -> list[Definition]:
+    """All bodies of the repository, in program order."""
+    return [d for m in program.repository for d in m.definitions if d.kind in UNIT_KINDS]
+
+
+def run_to_fixed_point(kernel: Kernel, counts: dict[int, int], begin: Callable[[int], None] | None = None) -> None:
+    """Evaluates waiting units until none waits. `counts`: evaluations by unit. `begin` is told each unit's number."""
+    while (number := kernel.worklist.take()) is not None:
+        count = counts.get(number, 0)
+        symbol, context = kernel.units.key(number)
+        if count >= MAX_EVALUATIONS:
+            kernel.cut.add(symbol)
+            kernel.heap.write(("return", symbol, *((context,) if context else ())), kernel.open(Reason.BUDGET), number)
+            continue
+        counts[number] = count + 1
+        if begin is not None:
+            begin(number)
+        evaluate_unit(kernel, kernel.definition(symbol), None, context)
+
+
+def count_work(kernel: Kernel, counts: dict[int, int]) -> Work:
+    """The figures of a solved kernel."""
+    heap = kernel.heap
+    functions = sum(kernel.units.key(n)[1] is None for n in counts)
+    return Work(
+        sum(counts.values()), functions, heap.size, heap.contributions, len(kernel.requested), len(kernel.cut)
+    )
+
+
+def resolve_units(kernel: Kernel, units: Iterable[Definition]) -> Recorder:
+    """The resolution pass: each body once, over frozen cells."""
+    recorder = Recorder()
+    for unit in units:
+        evaluate_unit(kernel, unit, recorder)
+    for (symbol, _), outcome in recorder.calls.items():
+        if symbol in kernel.cut:
+            outcome.reasons.add(Reason.BUDGET)
+    return recorder
 
 
 def evaluate_unit(

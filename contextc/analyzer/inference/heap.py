@@ -109,10 +109,11 @@ class Heap:
 
     # ---------------------------------------------------------------------------------------------- retraction
 
-    def reached_from(self, units: Iterable[int]) -> set[int]:
-        """The units whose contributions can rest on those of `units`, these included: readers of what they wrote, and
-        so on."""
+    def reached_from(self, units: Iterable[int], cells: Iterable[CellKey] = ()) -> set[int]:
+        """The units whose contributions can rest on those of `units`, these included, or on `cells`: readers of what
+        was written, and so on."""
         reached = set(units)
+        reached.update(reader for key in cells for reader in self._readers.get(key, ()))
         open_units = list(reached)
         while open_units:
             for key in self._given.get(open_units.pop(), ()):
@@ -121,6 +122,12 @@ class Heap:
                         reached.add(reader)
                         open_units.append(reader)
         return reached
+
+    def withdraw(self, writer: int, key: CellKey) -> None:
+        """Takes back what a writer contributed to one cell; again no reader is queued."""
+        if self._given.get(writer, {}).pop(key, None) is not None:
+            self._writers[key].pop(writer, None)
+            self._derive(key)
 
     def retract(self, writers: Iterable[int]) -> None:
         """Takes back all that these writers contributed. No reader is queued: the caller knows whom to evaluate."""

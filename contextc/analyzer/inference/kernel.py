@@ -10,6 +10,7 @@ from contextc.analyzer.inference.annotations import Annotations
 from contextc.analyzer.inference.classes import Classes, has_decorator
 from contextc.analyzer.inference.external_names import ExternalNames
 from contextc.analyzer.inference.heap import CellKey, Heap
+from contextc.analyzer.inference.interest import find_interesting
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.statics import (
@@ -47,7 +48,7 @@ IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_get
 ABSTRACT_DECORATORS = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 
 
-def _only_refuses(body: tuple[ir.Stmt, ...]) -> bool:
+def only_refuses(body: tuple[ir.Stmt, ...]) -> bool:
     """Whether a body is `raise NotImplementedError(…)`, a docstring before it or not."""
     statements = [
         s for s in body if not (isinstance(s, ir.Evaluate) and isinstance(s.value, (ir.Constant, ir.FString)))
@@ -72,13 +73,14 @@ class Kernel:
         self.worklist = worklist
         self.heap = heap if heap is not None else Heap(self.make, worklist)
         self.requested: set[int] = set()  # specialisations that some call asked for
+        self.cut: set[str] = set()  # bodies that needed too many evaluations
         self.externals = ExternalNames()
         self.any = self.annotations.any
         self.none = self.annotations.none
         self._stub_values: dict[tuple[str, str], ValueSet] = {}
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}
-        self.interesting: dict[str, tuple[str, ...]] = {}  # by function, what a specialisation tells apart
+        self._interesting: dict[str, tuple[str, ...]] = {}
 
     def open(self, reason: Reason) -> ValueSet:
         """A set that only says that something unknown can stand here."""
@@ -93,7 +95,14 @@ class Kernel:
 
     def definition(self, symbol: str) -> Definition:
         """The definition of that id."""
-        return self.program.definitions[symbol]
+        return self.program.definition(symbol)
+
+    def interesting_parameters(self, definition: Definition) -> tuple[str, ...]:
+        """By text, the parameters that a function's result hangs on."""
+        known = self._interesting.get(definition.id)
+        if known is None:
+            known = self._interesting[definition.id] = find_interesting(self, definition)
+        return known
 
     # ---------------------------------------------------------------------------------------------- modules
 
@@ -229,7 +238,7 @@ class Kernel:
             return False
         known = self._abstract.get(definition.id)
         if known is None:
-            known = has_decorator(self.statics, definition, ABSTRACT_DECORATORS) or _only_refuses(definition.facts.body)
+            known = has_decorator(self.statics, definition, ABSTRACT_DECORATORS) or only_refuses(definition.facts.body)
             self._abstract[definition.id] = known
         return known
 

@@ -1,24 +1,29 @@
 """Oracle rounds (stratum 3): what the fixed point left open gets an answer that enters as one more writer.
 
-In: the cells after a fixed point. Out: whether anything was added. A parameter that no caller in the repository fills
+In: the cells after a fixed point. Out: answers by cell. A parameter that no caller in the repository fills
 is open, with the reason; by its uses it may still be one of few classes of the repository (structural inference).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from contextc.analyzer.inference.binding import parameter_cell
 from contextc.analyzer.inference.external_names import Oracle
+from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Kernel
 from contextc.analyzer.inference.program import Definition
+from contextc.model import ir
 from contextc.model.edge import Reason
+from contextc.model.value import ValueSet
 
 ORACLE = -1  # the writer of what no body says
+Answers = dict[CellKey, ValueSet]
 
 
-def answer_open_parameters(kernel: Kernel, units: list[Definition]) -> bool:
-    """Opens each parameter that nothing fills. Returns False when every parameter has been answered."""
-    changed = False
-    unknown = kernel.open(Reason.UNTYPED_RECEIVER)
+def answer_open_parameters(kernel: Kernel, units: Iterable[Definition]) -> Answers:
+    """What to write into the cell of each parameter that nothing fills, in a fixed point without any such answer."""
+    answers: Answers = {}
     for unit in units:
         if not unit.is_function:
             continue
@@ -28,9 +33,13 @@ def answer_open_parameters(kernel: Kernel, units: list[Definition]) -> bool:
                 continue
             cell = parameter_cell(unit, parameter)
             if not kernel.heap.read(cell, -1) - kernel.none:
-                kernel.heap.write(cell, unknown, ORACLE)
-                changed = True
-    return changed
+                answers[cell] = answer_parameter(kernel, unit, parameter)
+    return answers
+
+
+def answer_parameter(kernel: Kernel, unit: Definition, parameter: ir.Parameter) -> ValueSet:
+    """What a parameter without a known caller can be: unknown, with the reason."""
+    return kernel.open(Reason.UNTYPED_RECEIVER)
 
 
 def answer_external_names(kernel: Kernel, oracle: Oracle) -> None:

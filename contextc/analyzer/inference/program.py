@@ -130,7 +130,8 @@ StubLoader = Callable[[str], "StubSource | None"]
 
 class Program:
     """All modules of one analysis. `python` and `platform` decide the stubs' `sys.version_info` and `sys.platform`
-    branches; the repository's are decided where every version from `oldest` to `newest` agrees."""
+    branches; the repository's are decided where every version from `oldest` to `newest` agrees. `interner`: that of
+    the program which this one follows, so that values stay the same objects."""
 
     def __init__(
         self,
@@ -141,8 +142,9 @@ class Program:
         platform: str,
         oldest: tuple[int, int] = (3, 0),
         newest: tuple[int, int] = (3, 99),
+        interner: Interner | None = None,
     ) -> None:
-        self.interner = Interner()
+        self.interner = interner if interner is not None else Interner()
         self.python = python
         self.platform = platform
         self.oldest = oldest
@@ -176,6 +178,21 @@ class Program:
         self.modules[module.module_id] = module
         for definition in module.definitions:
             self.definitions[definition.id] = definition
+
+    def definition(self, symbol: str) -> Definition:
+        """The definition of an id; a library's module is loaded for it. Raises KeyError for one that there isn't."""
+        found = self.definitions.get(symbol)
+        if found is None:
+            if symbol.startswith("~"):
+                self.find_stub(symbol[1:].partition(":")[0])
+            found = self.definitions[symbol]
+        return found
+
+    def module(self, module_id: str, name: str) -> ModuleInfo:
+        """The module of an id and its dotted name. Raises KeyError for one that there isn't."""
+        if module_id not in self.modules and module_id.startswith("~"):
+            self.find_stub(name)
+        return self.modules[module_id]
 
     def find_module(self, name: str, importer: ModuleInfo) -> ModuleInfo | None:
         """The module that `import name` means in `importer`. A library's import never means a repository module."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from contextc.analyzer.frameworks.signals import iter_signal_edges
 from contextc.analyzer.inference.classes import has_decorator
-from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver
+from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver, Work
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
@@ -30,6 +30,7 @@ class Resolved(NamedTuple):
     imports: tuple[Import, ...]
     call_sites: int
     revealed: tuple[Revealed, ...] = ()
+    work: Work = Work(0, 0, 0, 0, 0, 0)
 
 
 def describe_program(solver: Solver) -> Resolved:
@@ -65,6 +66,7 @@ def resolve_program(solver: Solver) -> Resolved:
         unresolved=tuple(sorted(unresolved, key=_unresolved_key)),
         imports=tuple(sorted(imports, key=lambda i: (i.importer, i.line, i.name, i.target or ""))),
         revealed=tuple(sorted(iter_revealed(solver, recorder))),
+        work=solver.work,
     )
 
 

@@ -15,17 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from contextc.analyzer.inference.kernel import Frame, Kernel
-from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition
-from contextc.model import ir
-from contextc.model.traverse import iter_nodes
+from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition
 from contextc.model.value import (
     NOTHING,
     BoundMethod,
     ClassObject,
     Context,
     FunctionValue,
-    Grip,
     Instance,
     Intrinsic,
     Literal,
@@ -35,11 +32,8 @@ from contextc.model.value import (
     ValueSet,
 )
 
-MAX_NODES = 300  # of a body that is worth evaluating more than once
 MAX_CONTEXTS = 12  # of one function, told apart by values; as many by shapes
 MAX_PRODUCT = 8  # contexts of one call
-MAX_INTERESTING = 3  # parameters in a key
-_NAMING = frozenset({"getattr", "setattr", "hasattr", "import_module", "__import__"})
 _FUNCTION, _CLASS, _REST = "shape.function", "shape.class", "shape.rest"
 Passed = dict[str, ValueSet]
 
@@ -48,12 +42,12 @@ def choose_contexts(
     frame: Frame, function: FunctionValue, definition: Definition, passed: Passed | None
 ) -> list[Context] | None:
     """The specialisations whose results this call joins (none: nothing is known yet); None for the merged result."""
-    interesting = find_interesting(frame.kernel, definition)
+    interesting = frame.kernel.interesting_parameters(definition)
     if passed is None or (not interesting and function.env is None):
         return None
     columns = [_passed(frame, definition, name, passed) for name in interesting]
     for level, key_of in (("contexts", _key), ("shapes", _shape)):
-        keys = [list(dict.fromkeys(key_of(frame, name, v) for v in c)) for name, c in zip(interesting, columns, strict=True)]
+        keys = [list(dict.fromkeys(key_of(frame, v) for v in column)) for column in columns]
         contexts = _request(frame, function, definition, interesting, keys, level)
         if contexts is not None:
             return contexts
@@ -110,7 +104,7 @@ def read_results(frame: Frame, name: str, definition: Definition, contexts: list
 # ------------------------------------------------------------------------------------------------------ keys
 
 
-def _key(frame: Frame, name: str, value: Value) -> Value:
+def _key(frame: Frame, value: Value) -> Value:
     """What stands in a key for a value: itself where it can decide what the function does."""
     if isinstance(value, (FunctionValue, BoundMethod, ClassObject, Partial)):
         return value
@@ -118,10 +112,10 @@ def _key(frame: Frame, name: str, value: Value) -> Value:
         return value
     if isinstance(value, Literal) and value.type in ("str", "bool"):
         return value
-    return _shape(frame, name, value)
+    return _shape(frame, value)
 
 
-def _shape(frame: Frame, name: str, value: Value) -> Value:
+def _shape(frame: Frame, value: Value) -> Value:
     """The coarser key: none, text, function or class; what is none of them is not told apart."""
     make = frame.kernel.make
     if isinstance(value, (FunctionValue, BoundMethod, Partial)):
@@ -142,75 +136,4 @@ def bind_key(frame: Frame, key: Value, values: Callable[[], ValueSet]) -> tuple[
     evaluation's values that have it."""
     if not isinstance(key, Intrinsic):
         return frozenset({key}), False
-    return frozenset(v for v in values() if _shape(frame, "", v) is key), True
-
-
-# ------------------------------------------------------------------------------------------------------ by text
-
-
-def find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
-    """By text, the parameters that the function's result hangs on; none for a large body, or one without a result."""
-    known = kernel.interesting.get(definition.id)
-    if known is None:
-        known = kernel.interesting[definition.id] = _find_interesting(kernel, definition)
-    return known
-
-
-def _find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
-    facts = definition.facts
-    if definition.kind not in FUNCTION_KINDS or len(facts.spans) > 2 * MAX_NODES:
-        return ()
-    if not facts.is_generator and not any(_gives(node) for node in iter_nodes(*facts.body)):
-        return ()
-    receiver = kernel.first_parameter(definition)
-    uses = _uses(definition)
-    names = [
-        p.name
-        for p in facts.parameters
-        if p.kind not in ("star", "doublestar")
-        and p.name != receiver
-        and p.name in uses
-        and _says_little(kernel, definition, p)
-    ]
-    return tuple(sorted(names, key=lambda n: uses[n])[:MAX_INTERESTING])
-
-
-def _says_little(kernel: Kernel, definition: Definition, parameter: ir.Parameter) -> bool:
-    if parameter.annotation is None:
-        return True
-    return kernel.is_weak(kernel.annotations.read(parameter.annotation, definition.parent or definition, definition))
-
-
-def _gives(node: object) -> bool:
-    return isinstance(node, ir.Return) and node.value is not None and not isinstance(node.value, ir.Constant)
-
-
-def _uses(definition: Definition) -> dict[str, int]:
-    """Names by how much hangs on them: 0 called, or the name of an attribute; 1 used in a function made here; 2 tested;
-    3 looked into."""
-    found: dict[str, int] = {}
-
-    def note(expr: ir.Expr | None, weight: int) -> None:
-        for node in iter_nodes(expr) if expr is not None else ():
-            if isinstance(node, ir.Name):
-                found[node.id] = min(weight, found.get(node.id, weight))
-
-    for node in iter_nodes(*definition.facts.body):
-        if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
-            note(node.func, 0)
-            if node.func.id in _NAMING:
-                for argument in node.args:
-                    note(argument.value, 0)
-        elif isinstance(node, (ir.If, ir.Conditional, ir.While)):
-            note(node.test, 2)
-        elif isinstance(node, ir.BoolOp):
-            note(node.values[0], 2)
-        elif isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name):
-            note(node.value, 3)
-    for child in definition.children:
-        if child.is_function:
-            for statement in child.facts.body:
-                for node in iter_nodes(statement):
-                    if isinstance(node, ir.Name):
-                        note(node, 1)
-    return found
+    return frozenset(v for v in values() if _shape(frame, v) is key), True

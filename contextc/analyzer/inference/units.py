@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from contextc.model.value import Context
 
 if TYPE_CHECKING:
-    from contextc.analyzer.inference.program import Definition
+    from contextc.analyzer.inference.program import Definition, Program
 
 
 class Units:
@@ -37,7 +37,14 @@ class Units:
         """Symbol id and specialisation of a unit."""
         return self._keys[number]
 
-    @property
-    def specialisations(self) -> int:
-        """How many of them are specialised."""
-        return sum(context is not None for _, context in self._keys)
+    def all(self) -> range:
+        """All numbers."""
+        return range(len(self._keys))
+
+    def refresh(self, program: Program) -> None:
+        """Ranks anew, by the places that definitions have in this program."""
+        self.ranks.clear()
+        for number, (symbol, context) in enumerate(self._keys):
+            definition = program.definitions.get(symbol)
+            if definition is not None:
+                self.ranks[number] = (definition.order,) if context is None else (definition.order, number)

@@ -1,0 +1,80 @@
+"""By text, which parameters a function's result hangs on: what a specialisation tells apart.
+
+In: a definition. Out: parameter names. In `def make(cls, size): return cls()` it is `cls`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition
+from contextc.model import ir
+from contextc.model.traverse import iter_nodes
+
+if TYPE_CHECKING:
+    from contextc.analyzer.inference.kernel import Kernel
+
+MAX_NODES = 300  # of a body that is worth evaluating more than once
+MAX_INTERESTING = 3  # parameters in a key
+_NAMING = frozenset({"getattr", "setattr", "hasattr", "import_module", "__import__"})
+
+
+def find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
+    """The parameters, at most MAX_INTERESTING; none for a large body, or one without a result."""
+    facts = definition.facts
+    if definition.kind not in FUNCTION_KINDS or len(facts.spans) > 2 * MAX_NODES:
+        return ()
+    if not facts.is_generator and not any(_gives(node) for node in iter_nodes(*facts.body)):
+        return ()
+    receiver = kernel.first_parameter(definition)
+    uses = _uses(definition)
+    names = [
+        p.name
+        for p in facts.parameters
+        if p.kind not in ("star", "doublestar")
+        and p.name != receiver
+        and p.name in uses
+        and _says_little(kernel, definition, p)
+    ]
+    return tuple(sorted(names, key=lambda n: uses[n])[:MAX_INTERESTING])
+
+
+def _says_little(kernel: Kernel, definition: Definition, parameter: ir.Parameter) -> bool:
+    if parameter.annotation is None:
+        return True
+    return kernel.is_weak(kernel.annotations.read(parameter.annotation, definition.parent or definition, definition))
+
+
+def _gives(node: object) -> bool:
+    return isinstance(node, ir.Return) and node.value is not None and not isinstance(node.value, ir.Constant)
+
+
+def _uses(definition: Definition) -> dict[str, int]:
+    """Names by how much hangs on them: 0 called, or the name of an attribute; 1 used in a function made here; 2 tested;
+    3 looked into."""
+    found: dict[str, int] = {}
+
+    def note(expr: ir.Expr | None, weight: int) -> None:
+        for node in iter_nodes(expr) if expr is not None else ():
+            if isinstance(node, ir.Name):
+                found[node.id] = min(weight, found.get(node.id, weight))
+
+    for node in iter_nodes(*definition.facts.body):
+        if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
+            note(node.func, 0)
+            if node.func.id in _NAMING:
+                for argument in node.args:
+                    note(argument.value, 0)
+        elif isinstance(node, (ir.If, ir.Conditional, ir.While)):
+            note(node.test, 2)
+        elif isinstance(node, ir.BoolOp):
+            note(node.values[0], 2)
+        elif isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name):
+            note(node.value, 3)
+    for child in definition.children:
+        if child.is_function:
+            for statement in child.facts.body:
+                for node in iter_nodes(statement):
+                    if isinstance(node, ir.Name):
+                        note(node, 1)
+    return found
