@@ -267,7 +267,7 @@ class Annotations:
             keys = []
             for expr in expressions:
                 scope = definition.parent or definition
-                keys.extend(k for k in _variable_keys(self.read(expr, scope)) if k not in keys)
+                keys.extend(k for k in variable_keys(self.read(expr, scope)) if k not in keys)
         self._parameters[class_id] = tuple(keys)
         return self._parameters[class_id]
 
@@ -297,7 +297,7 @@ class Annotations:
         return found
 
 
-def _variable_keys(values: ValueSet) -> list[str]:
+def variable_keys(values: ValueSet) -> list[str]:
     """Keys of the type variables in a set, sorted within one level, outer before inner."""
     keys = sorted(v.key for v in values if isinstance(v, TypeVariable))
     instances = sorted((v for v in values if isinstance(v, Instance)), key=lambda v: v.cls)
@@ -306,7 +306,7 @@ def _variable_keys(values: ValueSet) -> list[str]:
         if isinstance(declared, CallableType):
             inner.extend((*(declared.params or ()), declared.returns))
     for arg in inner:
-        keys.extend(_variable_keys(arg))
+        keys.extend(variable_keys(arg))
     return list(dict.fromkeys(keys))
 
 

@@ -299,8 +299,10 @@ def function_result(
     if facts.returns is not None:
         scope = definition.parent or definition
         written = kernel.annotations.read(facts.returns, scope, definition)
-        solved = substitute(kernel.annotations, written, solution, keep=True)
-        if not kernel.is_weak(written):
+        variables = kernel.solved_variables(definition)
+        filled = {**dict.fromkeys(variables, NOTHING), **solution}
+        solved = substitute(kernel.annotations, written, filled, keep=True)
+        if not kernel.is_weak(written, solved=variables):
             return _coroutine(frame, solved) if facts.is_async and not facts.is_generator else solved
         declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
     contexts = choose_contexts(frame, function, definition, passed)

@@ -6,7 +6,7 @@ pass, the recorder. Functions of this room take the frame first.
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.annotations import Annotations
+from contextc.analyzer.inference.annotations import Annotations, variable_keys
 from contextc.analyzer.inference.classes import Classes, has_decorator
 from contextc.analyzer.inference.external_names import ExternalNames
 from contextc.analyzer.inference.heap import CellKey, Heap
@@ -197,14 +197,16 @@ class Kernel:
 
     # ---------------------------------------------------------------------------------------------- classification
 
-    def is_weak(self, values: ValueSet, depth: int = 2) -> bool:
-        """Whether a declaration says too little to stand alone: Any, object, callables, type variables, protocols of
-        the repository; in its type arguments too."""
+    def is_weak(self, values: ValueSet, depth: int = 2, solved: frozenset[str] = frozenset()) -> bool:
+        """Whether a declaration says too little to stand alone: Any, object, callables, type variables but those that a
+        call solves, protocols of the repository; in its type arguments too."""
         if not values:
             return True
         for value in values:
+            if isinstance(value, TypeVariable) and value.key in solved:
+                continue
             if isinstance(value, Instance) and value.args and depth and any(
-                self.is_weak(a, depth - 1) for a in value.args if a
+                self.is_weak(a, depth - 1, solved) for a in value.args if a
             ):
                 return True
             if isinstance(value, (SpecialForm, CallableType, TypeVariable, Open, External)):
@@ -215,6 +217,15 @@ class Kernel:
                 if self.classes.is_known(value.cls) and self.classes.info(value.cls).is_protocol:
                     return True
         return False
+
+    def solved_variables(self, definition: Definition) -> frozenset[str]:
+        """Keys of the type variables that a call's arguments solve: those that a parameter's declaration names."""
+        scope = definition.parent or definition
+        found: set[str] = set()
+        for parameter in definition.facts.parameters:
+            if parameter.annotation is not None and parameter.kind not in ("star", "doublestar"):
+                found.update(variable_keys(self.annotations.read(parameter.annotation, scope, definition)))
+        return frozenset(found)
 
     def method_kind(self, definition: Definition) -> str:
         """How a function in a class body binds: "instance", "class", "static"; "" for a plain function."""
