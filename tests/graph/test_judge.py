@@ -62,6 +62,13 @@ class Order:
     def save(self): ...
     @cached
     def load(self, key): ...
+
+if cached:
+    class Twin:
+        Order()
+else:
+    def Twin():
+        Order()
 """,
 }
 SAVE, MAKE, LOAD = (4, 4, 4, 16), (5, 4, 5, 14), (6, 12, 6, 25)
@@ -138,6 +145,14 @@ def test_what_was_found(tmp_path: Path) -> None:
     typed = measure(tmp_path, rows, edges, sites=sites).typed
     assert typed.misses == () and typed.tallies[ALL_CALLS] == Tally(3, 3, 3, 3, 0)
     assert typed.precision[ALL] == Precision(1, 1)  # at the one place that is said to have run
+
+
+def test_an_edge_to_a_class_stands_for_what_runs_when_it_is_called(tmp_path: Path) -> None:
+    """Also where the recorder could not tell which class was made."""
+    rows = [row("constructor", "app.py", "main", "store.py", "Order.__init__", line=5, site=MAKE)]
+    edges = [edge("app:main", "store:Order", MAKE), edge("app:main", "store:Store", MAKE)]
+    typed = measure(tmp_path, rows, edges, sites=[ran("app.py", MAKE)]).typed
+    assert typed.misses == () and typed.wrong == (edges[1],) and typed.precision[ALL] == Precision(2, 1)
 
 
 def test_precision_is_over_places_that_ran(tmp_path: Path) -> None:
@@ -287,24 +302,27 @@ def load_scorer() -> ModuleType:
 
 
 SCORER = load_scorer()
-IDS = sorted(symbol.id for symbol in RECORDED.sources.symbols)
+# Few places and few names, so that what is drawn at random meets.
+IDS = [
+    "app:main", "app:Page", "app:Page.show", "app:<module>", "store:cached.<locals>.wrapper", "store:Base.load",
+    "store:Store", "store:Order", "store:Order.load", "store:Twin", "store:Twin#2",
+]  # fmt: skip
 CALLERS = st.sampled_from(
-    [("app.py", name) for name in ("main", "<module>", "Page", "Page.show", "main.<locals>.<listcomp>")]
-    + [("store.py", name) for name in ("cached.<locals>.wrapper", "Base.load", "<lambda>")]
+    [("app.py", "main"), ("app.py", "main.<locals>.<listcomp>"), ("app.py", "Page"), ("app.py", "Page.show")]
+    + [("store.py", "cached.<locals>.wrapper"), ("store.py", "Twin"), ("store.py", "<lambda>")]
 )
 CALLEES = st.sampled_from(
-    [("store.py", n) for n in ("cached", "cached.<locals>.wrapper", "Base.__init__", "Base.load", "Store.save")]
-    + [("store.py", n) for n in ("Order.save", "Order.load", "Store.<lambda>")]
-    + [("app.py", "main")]
+    [("store.py", n) for n in ("cached.<locals>.wrapper", "Base.__init__", "Base.load", "Store.<lambda>")]
+    + [("store.py", n) for n in ("Order.load", "Order.__init__", "Twin")]
 )
-PLACES = st.sampled_from([None, SAVE, MAKE, LOAD, CACHED, LONG, (3, 15, 3, 23)])
-SITES = st.sampled_from([SAVE, MAKE, LOAD, CACHED, LONG, (3, 15, 3, 23)])
+PLACES = st.sampled_from([None, MAKE, LOAD, LONG])
+SITES = st.sampled_from([MAKE, LOAD, LONG])
 OTHER_KINDS = ("via_external", "gen_resume", "comprehension")
 
 
 @st.composite
 def recorded_rows(draw: st.DrawFn) -> Row:
-    kind = draw(st.sampled_from([*KINDS, *OTHER_KINDS]))
+    kind = draw(st.sampled_from([*CALLS, *KINDS, *OTHER_KINDS]))
     place = draw(SITES) if kind in (*CALLS, "via_wrapper") else draw(PLACES)
     line = draw(st.integers(place[0], place[2])) if place else draw(st.integers(1, 16))
     return row(kind, *draw(CALLERS), *draw(CALLEES), line=line, site=place)
@@ -312,14 +330,14 @@ def recorded_rows(draw: st.DrawFn) -> Row:
 
 @st.composite
 def ran_sites(draw: st.DrawFn) -> Row:
-    names = draw(st.sampled_from([[], ["unittest.mock.Mock"], ["py:tests:/x.py:f"], ["builtins.len"]]))
+    names = draw(st.sampled_from([[], [], ["unittest.mock.Mock"], ["py:tests:/x.py:f"], ["builtins.len"]]))
     classes = draw(st.sampled_from([[], ["store:Store"], ["store:Order", "gone:X"]]))
-    return ran(draw(st.sampled_from(sorted(TEXTS))), draw(SITES), n=draw(st.integers(0, 2)), ext=names, cls=classes)
+    return ran("app.py", draw(SITES), n=draw(st.integers(0, 2)), ext=names, cls=classes)
 
 
 @st.composite
 def drawn_edges(draw: st.DrawFn) -> Edge:
-    kinds = [EdgeKind.CALL, EdgeKind.CONSTRUCT, EdgeKind.PROPERTY, EdgeKind.DECORATOR, EdgeKind.INHERITS]
+    kinds = [EdgeKind.CALL, EdgeKind.CALL, EdgeKind.CONSTRUCT, EdgeKind.PROPERTY, EdgeKind.DECORATOR, EdgeKind.INHERITS]
     kind, certainty = draw(st.sampled_from(kinds)), draw(st.sampled_from(list(Certainty)))
     place = draw(PLACES)
     return edge(
@@ -352,11 +370,11 @@ def neutral(edges: Sequence[Edge], unresolved: Sequence[Unresolved]) -> dict[str
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
-    st.lists(recorded_rows(), min_size=1, max_size=12),
+    st.lists(recorded_rows(), min_size=1, max_size=20),
     st.lists(ran_sites(), max_size=6),
-    st.lists(drawn_edges(), max_size=12),
+    st.lists(drawn_edges(), max_size=20),
     st.lists(doubts(), max_size=4),
     st.lists(st.integers(1, 16), max_size=6),
 )
