@@ -230,9 +230,11 @@ def record(
         if rule in (Rule.CALLABLE_VALUE, Rule.RECEIVER_EXACT, Rule.MODULE_ATTRIBUTE, Rule.CLASS_ATTRIBUTE):
             rule = Rule.GETATTR_PATTERN
     abstract = frame.kernel.is_abstract(callee)
+    hollow = rule is Rule.RECEIVER_DECLARED and frame.kernel.is_hollow(callee)
     indirect = group is not None
+    possible = context.possible
     context.outcome.targets.add(
-        Target(callee.id, kind, rule, group or callee.id, context.possible, abstract, indirect)
+        Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow)
     )
 
 

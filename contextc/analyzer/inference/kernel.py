@@ -60,6 +60,11 @@ def only_refuses(body: tuple[ir.Stmt, ...]) -> bool:
     return isinstance(error, ir.Name) and error.id == "NotImplementedError"
 
 
+def does_nothing(body: tuple[ir.Stmt, ...]) -> bool:
+    """Whether a body is empty: a docstring, `pass`, `...`."""
+    return all(isinstance(s, ir.Evaluate) and isinstance(s.value, (ir.Constant, ir.FString)) for s in body)
+
+
 class Kernel:
     """Everything that is the same for all units of one analysis."""
 
@@ -252,6 +257,20 @@ class Kernel:
             known = has_decorator(self.statics, definition, ABSTRACT_DECORATORS) or only_refuses(definition.facts.body)
             self._abstract[definition.id] = known
         return known
+
+    def is_hollow(self, definition: Definition) -> bool:
+        """Whether a method's body is empty and each class at the bottom of its hierarchy has one that is not."""
+        owner = definition.enclosing_class()
+        if owner is None or not does_nothing(definition.facts.body):
+            return False
+        bottom = [c for c in self.classes.descendants(owner.id) if not self.classes.descendants(c)]
+        return bool(bottom) and all(self._fills(c, definition.name) for c in bottom)
+
+    def _fills(self, cls: str, name: str) -> bool:
+        """Whether a class has a method with something in its body, its own or inherited."""
+        owner = self.classes.owner(cls, name)
+        own = self.definition(owner).children if owner is not None else ()
+        return not any(d.name == name and d.is_function and does_nothing(d.facts.body) for d in own)
 
     def first_parameter(self, definition: Definition) -> str | None:
         """Name of a method's receiver parameter; None for plain functions and static methods."""

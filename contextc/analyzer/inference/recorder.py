@@ -15,7 +15,8 @@ from contextc.model.value import ValueSet
 class Target(NamedTuple):
     """A definition that a site can run. `group` ties together what one callee value runs (`__new__`, `__init__`).
     `abstract`: its body only declares; where something that implements it can run too, it is hardly what runs.
-    `indirect`: what a decorator's closure stands for; the closure's own code decides whether it runs."""
+    `indirect`: what a decorator's closure stands for; the closure's own code decides whether it runs. `hollow`: its
+    body is empty; for an object that was seen being made it still runs, elsewhere it stands for what overrides it."""
 
     callee: str
     kind: EdgeKind
@@ -24,6 +25,7 @@ class Target(NamedTuple):
     possible: bool
     abstract: bool = False
     indirect: bool = False
+    hollow: bool = False
 
 
 class Outcome:
@@ -45,6 +47,8 @@ class Outcome:
             return Certainty.POSSIBLE
         implemented = {t.group for t in self.targets if not t.possible and not t.abstract}
         if target.abstract and implemented:
+            return Certainty.POSSIBLE
+        if target.hollow and any(not t.possible and not t.abstract and not t.hollow for t in self.targets):
             return Certainty.POSSIBLE
         groups = implemented or {t.group for t in self.targets if not t.possible}
         alone = len(groups) == 1 and not self.reasons and not self.others and not target.indirect
