@@ -232,7 +232,7 @@ def record(
     abstract = frame.kernel.is_abstract(callee)
     hollow = rule is Rule.RECEIVER_DECLARED and frame.kernel.is_hollow(callee)
     indirect = group is not None
-    possible = context.possible
+    possible = context.possible or (indirect and kind is EdgeKind.PROPERTY)
     context.outcome.targets.add(
         Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow)
     )
