@@ -7,7 +7,7 @@ its allocation site; those of a declared one in its type arguments.
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitute
+from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitute, variable_keys
 from contextc.analyzer.inference.classes import TYPE
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model.value import (
@@ -15,9 +15,12 @@ from contextc.model.value import (
     BoundMethod,
     CallableType,
     ClassObject,
+    External,
     FunctionValue,
     Instance,
     Literal,
+    Open,
+    Possible,
     SpecialForm,
     Text,
     TypeVariable,
@@ -123,7 +126,8 @@ def _structural_elements(frame: Frame, value: Instance) -> ValueSet:
 
 
 def solve(frame: Frame, pattern: ValueSet, actual: ValueSet, solution: dict[str, ValueSet], depth: int = 4) -> None:
-    """Adds to `solution` what each type variable in `pattern` must be for `actual` to fit."""
+    """Adds to `solution` what each type variable in `pattern` must be for `actual` to fit. A value of which too little
+    is known makes each of them unknown."""
     if depth <= 0 or not actual:
         return
     named = {v.cls for v in pattern if isinstance(v, Instance)}
@@ -135,6 +139,19 @@ def solve(frame: Frame, pattern: ValueSet, actual: ValueSet, solution: dict[str,
             _solve_instance(frame, part, actual, solution, depth)
         elif isinstance(part, CallableType):
             _solve_callable(frame, part, actual, solution, depth)
+        else:
+            continue
+        if not isinstance(part, TypeVariable):
+            for value in actual:
+                if isinstance(value, (Open, SpecialForm, External, TypeVariable, Possible)):
+                    _leave_open(frame, frozenset({part}), value, solution)
+
+
+def _leave_open(frame: Frame, pattern: ValueSet, value: Value, solution: dict[str, ValueSet]) -> None:
+    """Each type variable in `pattern` can be anything."""
+    unknown = frozenset({value}) if isinstance(value, Open) else frame.kernel.any
+    for key in variable_keys(pattern):
+        solution[key] = solution.get(key, NOTHING) | unknown
 
 
 def _solve_instance(
@@ -160,6 +177,8 @@ def _solve_instance(
             mapping = mapping_for(frame, value, part.cls)
             for declared, given in zip(part.args, mapping.values(), strict=False):
                 solve(frame, declared, given, solution, depth - 1)
+            if len(mapping) < len(part.args):  # a declaration without type arguments
+                _leave_open(frame, frozenset().union(*part.args[len(mapping) :]), value, solution)
         elif part.cls in _ITERATION:
             from contextc.analyzer.inference.implicit_calls import iterate
 

@@ -6,21 +6,19 @@ In: a stub's function or class and arguments. Out: the declared result for these
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.annotations import substitute
-from contextc.analyzer.inference.binding import Arguments, bind_arguments
+from contextc.analyzer.inference.annotations import substitute, variable_keys
+from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.callbacks import note_overrides, register_callbacks
 from contextc.analyzer.inference.calls import CallContext
 from contextc.analyzer.inference.generics import dict_item, mapping_for, solve
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.overloads import Bound, choose_overloads, overloads
 from contextc.analyzer.inference.program import Definition
-from contextc.model import ir
 from contextc.model.edge import Reason
 from contextc.model.value import (
     NOTHING,
-    BoundMethod,
     CallableType,
     ClassObject,
-    FunctionValue,
     Grip,
     Instance,
     Literal,
@@ -37,18 +35,6 @@ _READING = frozenset(
         "__delitem__", "copy", "keys", "values", "items", "difference", "intersection", "isdisjoint",
     }
 )  # methods whose arguments a container compares or looks up, but doesn't keep
-Bound = list[tuple[ir.Parameter, ValueSet, ValueSet]]  # parameter, declared, given
-
-
-def overloads(frame: Frame, definition: Definition) -> list[Definition]:
-    """All definitions of a stub function's name in its scope, in order."""
-    if definition.parent is None:
-        return [definition]
-    from contextc.analyzer.inference.bindings import DefinitionBinding
-
-    bindings = frame.kernel.statics.table(definition.parent).names.get(definition.name, [])
-    found = [b.definition for b in bindings if isinstance(b, DefinitionBinding) and b.definition.is_function]
-    return found or [definition]
 
 
 def call_stub(
@@ -67,21 +53,31 @@ def call_stub(
     special = _dict_access(frame, definition, receiver, args)
     if definition.name == "update" and isinstance(receiver, Instance) and receiver.site is not None:
         _store_keywords(frame, receiver, args)
-    candidates = overloads(frame, definition)
-    chosen, bound = choose_overload(frame, candidates, receiver, args)
-    solution = _receiver_mapping(frame, chosen, receiver)
-    own = dict(solution)
-    fresh: dict[str, ValueSet] = {}
-    for _, declared, given in bound:
-        solve(frame, declared, given, fresh)
-    register_callbacks(frame, args, context, _callables(frame, bound, {**fresh, **own}), chosen.module.name)
-    note_overrides(frame, chosen, receiver, context)
-    _fill_receiver(frame, chosen, receiver, fresh)
-    if special is not None:
-        return special
-    for key, values in fresh.items():
-        own.setdefault(key, values)
-    return stub_result(frame, chosen, receiver, own)
+    note_overrides(frame, definition, receiver, context)
+    found: set[Value] = set()
+    pairs: list[tuple[ValueSet, CallableType]] = []
+    for chosen, bound in choose_overloads(frame, overloads(frame, definition), receiver, args):
+        own = _receiver_mapping(frame, chosen, receiver)
+        fresh = _solve_bound(frame, bound)
+        pairs.extend(_callables(frame, bound, {**fresh, **own}))
+        _fill_receiver(frame, chosen, receiver, fresh)
+        if special is None:
+            found |= stub_result(frame, chosen, receiver, {**fresh, **own})
+    register_callbacks(frame, args, context, pairs, definition.module.name)
+    return special if special is not None else frozenset(found)
+
+
+def _solve_bound(frame: Frame, bound: Bound) -> dict[str, ValueSet]:
+    """The type variables of the declared parameters, from what they got. One of which nothing is known yet is nothing;
+    on frozen cells it is left out, so that it stands for anything."""
+    solution: dict[str, ValueSet] = {}
+    for _, declared, _ in bound:
+        for key in variable_keys(declared):
+            solution[key] = NOTHING
+    functions = [b for b in bound if any(isinstance(v, CallableType) for v in b[1])]
+    for _, declared, given in (*(b for b in bound if b not in functions), *functions):
+        solve(frame, declared, given, solution)
+    return solution if frame.recorder is None else {key: values for key, values in solution.items() if values}
 
 
 def _store_keywords(frame: Frame, receiver: Instance, args: Arguments) -> None:
@@ -206,6 +202,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
     module = kernel.definition(callee.cls).module.name
     pairs: list[tuple[ValueSet, CallableType]] = []
     declared: ValueSet = NOTHING
+    says_more = False
     for name in ("__init__", "__new__"):
         owner = kernel.classes.owner(callee.cls, name)
         if owner in (None, "~builtins:object") or owner is None:
@@ -214,117 +211,25 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
         definition = getattr(first, "definition", None)
         if not isinstance(definition, Definition):
             continue
-        chosen, bound = choose_overload(frame, overloads(frame, definition), made, args)
-        solution: dict[str, ValueSet] = {}
-        for _, wanted, given in bound:
-            solve(frame, wanted, given, solution)
-        pairs.extend(_callables(frame, bound, solution))
-        if site is not None:
-            fill_site(frame, made, owner, solution)
-            _store_keywords(frame, made, args)
-        if name == "__new__":
-            declared = _made_by_new(frame, chosen, solution, callee.cls)
+        candidates = overloads(frame, definition)
+        says_more = says_more or (name == "__new__" and any(_made_by_new(frame, c, callee.cls) for c in candidates))
+        for chosen, bound in choose_overloads(frame, candidates, made, args):
+            solution = _solve_bound(frame, bound)
+            pairs.extend(_callables(frame, bound, solution))
+            if site is not None:
+                fill_site(frame, made, owner, solution)
+                _store_keywords(frame, made, args)
+            if name == "__new__":
+                told = _made_by_new(frame, chosen, callee.cls)
+                declared |= substitute(kernel.annotations, told, solution, keep=False)
     register_callbacks(frame, args, context, pairs, module)
-    return declared or frozenset({made})
+    return declared if says_more else frozenset({made})
 
 
-def _made_by_new(frame: Frame, definition: Definition, solution: dict[str, ValueSet], cls: str) -> ValueSet:
+def _made_by_new(frame: Frame, definition: Definition, cls: str) -> ValueSet:
     """What `__new__` declares to make, where that says more than the class: `zip` makes a zip of tuples."""
     facts = definition.facts
     if facts.returns is None:
         return NOTHING
-    annotations = frame.kernel.annotations
-    declared = annotations.read(facts.returns, definition.parent or definition, definition)
-    told = frozenset(v for v in declared if isinstance(v, Instance) and v.cls == cls and v.args)
-    return substitute(annotations, told, solution, keep=False)
-
-
-# ------------------------------------------------------------------------------------------------------ overloads
-
-
-def choose_overload(
-    frame: Frame, candidates: list[Definition], receiver: Value | None, args: Arguments
-) -> tuple[Definition, Bound]:
-    """The first overload that these arguments fit (PEP 484 order); the last one where none does."""
-    bound: Bound = []
-    definition = candidates[0]
-    for definition in candidates:
-        bound = declared_arguments(frame, definition, receiver, args)
-        if len(candidates) == 1 or _fits_overload(frame, definition, receiver, args, bound):
-            return definition, bound
-    return definition, bound
-
-
-def declared_arguments(frame: Frame, definition: Definition, receiver: Value | None, args: Arguments) -> Bound:
-    """Parameters with their declared and given values; `*args` parameters take every extra argument."""
-    kernel = frame.kernel
-    scope = definition.parent or definition
-    skip = 1 if receiver is not None and kernel.method_kind(definition) in ("instance", "class") else 0
-    found: Bound = []
-    for parameter, given in bind_arguments(frame, definition, args, skip):
-        if parameter.annotation is not None:
-            found.append((parameter, kernel.annotations.read(parameter.annotation, scope, definition), given))
-    star = next((p for p in definition.facts.parameters if p.kind == "star" and p.annotation is not None), None)
-    if star is not None and star.annotation is not None:
-        taken = sum(1 for p in definition.facts.parameters if p.kind in ("positional", "normal")) - skip
-        declared = kernel.annotations.read(star.annotation, scope, definition)
-        for mark, given in args.positional[taken:]:
-            if not mark:
-                found.append((star, declared, given))
-    return found
-
-
-def _fits_overload(
-    frame: Frame, definition: Definition, receiver: Value | None, args: Arguments, bound: Bound
-) -> bool:
-    parameters = definition.facts.parameters
-    skip = 1 if receiver is not None and frame.kernel.method_kind(definition) in ("instance", "class") else 0
-    positional = [p for p in parameters if p.kind in ("positional", "normal")][skip:]
-    plain = [v for mark, v in args.positional if not mark]
-    starred = len(plain) != len(args.positional) or any(k is None for k, _ in args.keywords)
-    has_star = any(p.kind == "star" for p in parameters)
-    if len(plain) > len(positional) and not has_star:
-        return False
-    names = {p.name for p in parameters}
-    open_keywords = any(p.kind == "doublestar" for p in parameters)
-    if any(k is not None and k not in names and not open_keywords for k, _ in args.keywords):
-        return False
-    if not starred:
-        given = {k for k, _ in args.keywords}
-        missing = [p for p in positional[len(plain) :] if p.default is None and p.name not in given]
-        keyword_only = [p for p in parameters if p.kind == "keyword" and p.default is None and p.name not in given]
-        if missing or keyword_only:
-            return False
-    return all(fits(frame, given, declared) for _, declared, given in bound)
-
-
-def fits(frame: Frame, given: ValueSet, declared: ValueSet) -> bool:
-    """Whether some given value can be one of the declared ones; unknown values fit everything."""
-    if not given or not declared:
-        return True
-    return any(_fits_one(frame, g, d) for g in given for d in declared)
-
-
-def _fits_one(frame: Frame, given: Value, declared: Value) -> bool:
-    kernel = frame.kernel
-    if isinstance(declared, (SpecialForm, TypeVariable)):
-        return True
-    if isinstance(given, (Literal, Text)):
-        if isinstance(declared, Literal):
-            return given is declared
-        given = kernel.builtin(given.type if isinstance(given, Literal) else "str")
-    if isinstance(declared, CallableType):
-        return isinstance(given, (FunctionValue, BoundMethod, ClassObject, CallableType))
-    if isinstance(given, Instance) and isinstance(declared, Instance):
-        if not kernel.classes.is_known(given.cls) or kernel.classes.is_subclass(given.cls, declared.cls):
-            return True
-        info = kernel.classes.info(declared.cls)
-        if info.is_protocol:
-            wanted = [c.name for c in info.definition.children if c.is_function]
-            owners = [kernel.classes.owner(given.cls, name) for name in wanted]
-            return bool(wanted) and all(owner not in (None, "~builtins:object") for owner in owners)
-        return given.cls == "~builtins:int" and declared.cls == "~builtins:float"
-    if isinstance(given, ClassObject):
-        admitted = ("~builtins:type", "~builtins:object", given.cls)
-        return isinstance(declared, (ClassObject, Instance)) and declared.cls in admitted
-    return isinstance(given, type(declared)) or not isinstance(given, (FunctionValue, BoundMethod, Instance))
+    declared = frame.kernel.annotations.read(facts.returns, definition.parent or definition, definition)
+    return frozenset(v for v in declared if isinstance(v, Instance) and v.cls == cls and v.args)
