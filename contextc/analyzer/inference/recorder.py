@@ -29,9 +29,10 @@ class Target(NamedTuple):
 
 
 class Outcome:
-    """One site. `others` counts callee values outside the repository; `soft` reasons only matter without a target."""
+    """One site. `others` counts callee values outside the repository; `soft` reasons only matter without a target.
+    `wide`: callees that the width of a hierarchy leaves only possible."""
 
-    __slots__ = ("detail", "others", "reasons", "registered", "soft", "targets")
+    __slots__ = ("detail", "others", "reasons", "registered", "soft", "targets", "wide")
 
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
@@ -40,10 +41,11 @@ class Outcome:
         self.reasons: set[Reason] = set()
         self.soft: set[Reason] = set()
         self.others = 0
+        self.wide: frozenset[str] = frozenset()
 
     def certainty(self, target: Target) -> Certainty:
         """How sure it is that this site runs `target`."""
-        if target.possible:
+        if target.possible or target.callee in self.wide:
             return Certainty.POSSIBLE
         implemented = {t.group for t in self.targets if not t.possible and not t.abstract}
         if target.abstract and implemented:
@@ -57,6 +59,8 @@ class Outcome:
     def open_reasons(self) -> list[Reason]:
         """Why the targets may be incomplete, sorted; empty for a closed site."""
         reasons = set(self.reasons)
+        if self.wide:
+            reasons.add(Reason.WIDENED)
         if not self.others and not any(not t.possible for t in self.targets):
             reasons |= self.soft
         return sorted(reasons, key=lambda r: r.value)

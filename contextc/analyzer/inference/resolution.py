@@ -15,6 +15,7 @@ from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
 from contextc.analyzer.inference.revealing import Revealed, iter_revealed
+from contextc.analyzer.inference.width import find_wide
 from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Site, Unresolved
 from contextc.model.symbol import Import, Symbol
 
@@ -48,6 +49,7 @@ def resolve_program(solver: Solver) -> Resolved:
     unresolved: set[Unresolved] = set()
     for (unit, at), outcome in recorder.calls.items():
         definition = solver.kernel.definition(unit)
+        outcome.wide = find_wide(solver.kernel, definition, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=True))
         unresolved.update(_open_site(definition, at, outcome))
     for (unit, at, _), outcome in recorder.implicit.items():
