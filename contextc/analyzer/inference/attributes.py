@@ -43,8 +43,20 @@ def read_attributes(frame: Frame, values: ValueSet, name: str, at: int) -> Value
     """The attribute on each value of a set. `at` numbers the access, -1 for one that is not in the source."""
     found: set[Value] = set()
     for value in values:
-        found |= read_attribute(frame, value, name, at)
+        met = frame.recorder.met if frame.recorder is not None else 0
+        result = read_attribute(frame, value, name, at)
+        found |= result
+        if result:
+            note_plain(frame, value, at, met)
     return frozenset(found)
+
+
+def note_plain(frame: Frame, value: Value, at: int, met: int) -> None:
+    """A value for which an operation met no repository code since the recorder counted `met`: what other values run at
+    `at` is not all that can happen there."""
+    recorder = frame.recorder
+    if recorder is not None and recorder.met == met and at >= 0 and value not in frame.kernel.none:
+        recorder.plain.add((frame.unit.id, at))
 
 
 def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:

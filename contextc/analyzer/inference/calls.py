@@ -232,6 +232,8 @@ def record(
     abstract = frame.kernel.is_abstract(callee)
     hollow = rule is Rule.RECEIVER_DECLARED and frame.kernel.is_hollow(callee)
     indirect = group is not None
+    if frame.recorder is not None:
+        frame.recorder.met += 1
     possible = context.possible or (indirect and kind is EdgeKind.PROPERTY)
     context.outcome.targets.add(
         Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow)

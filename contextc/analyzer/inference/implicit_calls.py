@@ -7,7 +7,7 @@ the operation's node. `a + b` runs `A.__add__`, and `B.__radd__` where the left 
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE
-from contextc.analyzer.inference.attributes import implicit_outcome, read_attribute
+from contextc.analyzer.inference.attributes import implicit_outcome, note_plain, read_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
 from contextc.analyzer.inference.generics import GENERATOR_SITE, dict_item, element_values, tuple_items
@@ -80,24 +80,29 @@ def iterate(frame: Frame, values: ValueSet, at: int) -> ValueSet:
     """What a `for` loop over the values binds."""
     found: set[Value] = set()
     for value in values:
-        if isinstance(value, Possible):
-            value = value.value
-        if isinstance(value, (Open, SpecialForm, External)):
-            found |= _open_element(frame, value)
-        elif has_own_method(frame, value, "__iter__"):
-            iterators = call_method(frame, value, "__iter__", (), at, Rule.ITERATION)
-            found |= _advance(frame, iterators, at, value)
-        elif has_own_method(frame, value, "__getitem__") and not _has_method(frame, value, "__iter__"):
-            index = frozenset({frame.kernel.builtin("int")})
-            found |= call_method(frame, value, "__getitem__", (index,), at, Rule.ITERATION)
-        elif isinstance(value, TypeVariable):
-            found |= iterate(frame, value.bound, at)
-        elif isinstance(value, ClassObject):
-            found |= _iterate_class(frame, value, at)
-        else:
-            note_resumed(frame, value, at)
-            found |= element_values(frame, frozenset({value}))
+        met = frame.recorder.met if frame.recorder is not None else 0
+        found |= _iterate_one(frame, value, at)
+        note_plain(frame, value, at, met)
     return frozenset(found)
+
+
+def _iterate_one(frame: Frame, value: Value, at: int) -> ValueSet:
+    if isinstance(value, Possible):
+        value = value.value
+    if isinstance(value, (Open, SpecialForm, External)):
+        return _open_element(frame, value)
+    if has_own_method(frame, value, "__iter__"):
+        iterators = call_method(frame, value, "__iter__", (), at, Rule.ITERATION)
+        return _advance(frame, iterators, at, value)
+    if has_own_method(frame, value, "__getitem__") and not _has_method(frame, value, "__iter__"):
+        index = frozenset({frame.kernel.builtin("int")})
+        return call_method(frame, value, "__getitem__", (index,), at, Rule.ITERATION)
+    if isinstance(value, TypeVariable):
+        return iterate(frame, value.bound, at)
+    if isinstance(value, ClassObject):
+        return _iterate_class(frame, value, at)
+    note_resumed(frame, value, at)
+    return element_values(frame, frozenset({value}))
 
 
 def note_resumed(frame: Frame, value: Value, at: int) -> None:
@@ -108,6 +113,8 @@ def note_resumed(frame: Frame, value: Value, at: int) -> None:
     symbol = value.site[len(GENERATOR_SITE) :]
     if outcome is not None and symbol != frame.unit.id:
         outcome.targets.add(Target(symbol, EdgeKind.DUNDER, Rule.ITERATION, symbol, False))
+        if frame.recorder is not None:
+            frame.recorder.met += 1
 
 
 def _open_element(frame: Frame, value: Value) -> ValueSet:
@@ -217,7 +224,9 @@ def subscript(frame: Frame, values: ValueSet, key: ValueSet, is_slice: bool, at:
     """`value[key]`."""
     found: set[Value] = set()
     for value in values:
+        met = frame.recorder.met if frame.recorder is not None else 0
         found |= _subscript_one(frame, value, key, is_slice, at)
+        note_plain(frame, value, at, met)
     return frozenset(found)
 
 
@@ -318,6 +327,7 @@ def binary(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int, in_p
     name = BINARY[op]
     found: set[Value] = set()
     for value in left:
+        met = frame.recorder.met if frame.recorder is not None else 0
         if isinstance(value, Instance) and value.cls not in _SIMPLE:
             method = f"__i{name}__" if in_place and _has_method(frame, value, f"__i{name}__") else f"__{name}__"
             found |= call_method(frame, value, method, (right,), at, Rule.OPERATOR)
@@ -327,6 +337,7 @@ def binary(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int, in_p
             found |= _open_element(frame, value)
         elif isinstance(value, External):
             found.add(value)
+        note_plain(frame, value, at, met)
     for value in right:
         if has_own_method(frame, value, f"__r{name}__"):
             found |= call_method(frame, value, f"__r{name}__", (left,), at, Rule.OPERATOR)
@@ -348,10 +359,12 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
     found: set[Value] = set()
     if op in ("in", "not in"):
         for value in right:
+            met = frame.recorder.met if frame.recorder is not None else 0
             if has_own_method(frame, value, "__contains__"):
                 call_method(frame, value, "__contains__", (left,), at, Rule.OPERATOR)
             elif has_own_method(frame, value, "__iter__"):
                 iterate(frame, frozenset({value}), at)
+            note_plain(frame, value, at, met)
     elif op in COMPARISON:
         name = COMPARISON[op]
         others: set[Value] = set()
@@ -360,6 +373,7 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
                 found |= call_method(frame, value, name, (right,), at, Rule.OPERATOR)
                 continue
             others.add(value)
+            note_plain(frame, value, at, frame.recorder.met if frame.recorder is not None else 0)
             if op == "!=" and has_own_method(frame, value, "__eq__"):
                 call_method(frame, value, "__eq__", (right,), at, Rule.OPERATOR)
         if others or (not left and frame.recorder is not None):

@@ -66,6 +66,9 @@ class Outcome:
         return sorted(reasons, key=lambda r: r.value)
 
 
+_ACCESS = ("get", "__get__", "__getattr__")
+
+
 class Recorder:
     """Outcomes of explicit call sites by (symbol id, ordinal), of implicit ones by (symbol id, ordinal, operation)."""
 
@@ -73,6 +76,8 @@ class Recorder:
         self.calls: dict[tuple[str, int], Outcome] = {}
         self.implicit: dict[tuple[str, int, str], Outcome] = {}
         self.relations: set[tuple[str, int, str, EdgeKind, Rule]] = set()
+        self.met = 0  # implicit calls met so far
+        self.plain: set[tuple[str, int]] = set()  # nodes where some value runs no code of the repository
         self.revealed: dict[tuple[str, int], ValueSet] = {}  # what a `reveal_type` was given, by its site
 
     def open_call(self, unit: str, at: int, detail: str) -> Outcome:
@@ -84,3 +89,8 @@ class Recorder:
         """The same for an operator, protocol or attribute access."""
         outcome = self.implicit[unit, at, operation] = Outcome(operation)
         return outcome
+
+    def has_alternative(self, unit: str, at: int, operation: str) -> bool:
+        """Whether an access that runs one kind of code for one value runs another kind for another value."""
+        others = [self.implicit.get((unit, at, o)) for o in _ACCESS if operation in _ACCESS and o != operation]
+        return any(other is not None and other.targets for other in others)

@@ -52,7 +52,8 @@ def resolve_program(solver: Solver) -> Resolved:
         outcome.wide = find_wide(solver.kernel, definition, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=True))
         unresolved.update(_open_site(definition, at, outcome))
-    for (unit, at, _), outcome in recorder.implicit.items():
+    for (unit, at, operation), outcome in recorder.implicit.items():
+        outcome.others += (unit, at) in recorder.plain or recorder.has_alternative(unit, at, operation)
         edges.update(_edges(solver, solver.kernel.definition(unit), at, outcome, explicit=False))
     for module in solver.kernel.program.repository:
         unresolved.update(_damaged_lines(module))
