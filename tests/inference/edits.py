@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from tests.inference.grammar import MODULES, NAMES, Grammar
 
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+
 Change = tuple[str, ast.AST, Callable[[], None]]  # what it does, to which node, and doing it
 
 
@@ -87,6 +89,8 @@ def _break(grammar: Grammar, path: str, files: dict[str, str]) -> Step:
 def _edit_tree(grammar: Grammar, tree: ast.Module, kind: int) -> tuple[str, str]:
     if kind < 4:
         changes = list(cut_statements(tree))
+        if kind < 3:  # what others find by name stays: only what flows through the program is less
+            changes = [change for change in changes if not isinstance(change[1], _DEFINING)]
     elif kind < 9:
         changes = list(cut_parts(tree))
     elif kind < 12:

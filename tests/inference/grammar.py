@@ -21,6 +21,7 @@ Item = TypeVar("Item")
 FUNCTIONS = ("f", "g")
 CLASSES = ("A", "B")
 VARIABLES = ("x", "y")
+PARAMETERS = ("p", "q")
 MEMBERS = ("f", "a", "g", "b")
 NAMES = (*VARIABLES, *FUNCTIONS, *CLASSES)
 RARE_NAMES = ("h", "C", "z")
@@ -85,6 +86,25 @@ OTHERS = (
     "raise <e>", "break", "<v>: <a>", "assert <t>", "continue", "<v>.append(<e>)", "<v>.update(a=<e>)",
     "<v>.setdefault(<k>, <e>)", "<v>.extend(<e>)", "<v>.a += <e>", "global <n>", "setattr(<n>, <w>, <e>)",
 )  # fmt: skip
+FLOWS = (
+    "<F>(<F>(<n>))", "p.f()", "<v>.g(<F>(<n>))", "p()", "self.a = <F>(<n>)", "<F>(<v>.f())", "<C>(<F>(<n>))", "p.a.f()",
+    "<v>.a = <F>(<n>)", "return p", "<F>(<v>)", "self.a.g()", "p.g(<v>)", "return p.f()", "q.f()", "x.f()", "<F>(p)",
+    "<v> = <C>()", "<v> = <F>(<n>)", "<v>.f()", "return <v>", "<v>.a = <n>", "<v> = <v>.a", "<v>()", "<F>(<C>())",
+    "<F>(<F>)", "<F>(<C>)", "return <F>(<v>)", "return <C>()", "self.a = <v>", "self.a.f()", "self.g(<v>)",
+    "<v>.g(<n>)",
+    "return self.a", "return self", "return <n>", "<v> = [<n>]", "<v>[0].f()", "<v> = {'a': <n>}", "<v>['a']()",
+    "<v>.append(<n>)", "for <v> in <v>:\n    <v>.f()", "if isinstance(<v>, <C>):\n    <v>.f()", "<C>.a = <n>",
+    "<C>().g(<n>)", "<C>.f(<v>)", "<v> = lambda: <n>", "getattr(<v>, 'f')()", "<v>.f().g()", "<v>.a.f()",
+    "return lambda: <v>", "m.x = <n>", "m.f(<n>)", "<F>(<n>, <n>)", "<F>(p=<n>)", "<F>(*<v>)", "global x\nx = <n>",
+    "yield <n>", "for <v> in <F>(<n>):\n    <v>.f()", "<v> = <v> or <n>", "x, y = <n>, <n>", "<v> = (<n>, <n>)",
+    "super().f()", "<v> = <C>(<n>)", "with <C>() as <v>:\n    <v>.f()", "<v>.a = <v>.f()", "return <v>.f()", "<v>(<v>)",
+    "return <F>", "return <v>(<n>)", "<v> = <F>(<v>)", "<v>.f(<n>)", "<F>(<v>).f()", "<F>(<v>)()", "<v> = m.x",
+    "self.f()", "self.a = <C>()", "<v> = self", "self.a(<n>)", "n.f(<n>).f()", "n.y.f()", "setattr(<v>, 'a', <n>)",
+)  # fmt: skip
+BOUND = ("<C>()", "<F>", "<F>(<C>)", "<C>", "<F>(<F>)", "<F>(<C>())", "[<C>()]", "{'a': <F>}", "<C>(<F>)", "<e>",
+         "<F>(<C>, <F>)", "<C>(<C>())")  # fmt: skip
+CARRIED = ("<n>", "<C>()", "<v>", "<F>(<n>)", "<v>.a", "<v>.f()", "<C>(<n>)", "<F>", "[<n>]", "<v>[0]", "m.x", "n.y",
+           "(<n>, <n>)", "{'a': <n>}", "(lambda: <v>)", "<F>(<n>, <n>)")  # fmt: skip
 BASES = ("A", "B", "C", "Generic[T]", "A[B]", "Enum", "f(x)", "list[A]", "Protocol", "dict", "x", "type", "Exception",
          "metaclass=B", "str", "m.A", "q.B")  # fmt: skip
 SPECIAL = ("__init__", "__call__", "__getattr__", "__iter__", "__getitem__", "__enter__", "__new__", "__get__",
@@ -102,11 +122,14 @@ def _below(count: int) -> st.SearchStrategy[int]:
 
 
 class Grammar:
-    """Writes code at random. `inside` is the stack of scopes that what is written next stands in."""
+    """Writes code at random. `inside` is the stack of scopes that what is written next stands in; `wild` says how much
+    of it is anything at all, in quarters: the rest carries values from here to there, which makes results hang on each
+    other."""
 
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
         self.inside: list[str] = []
+        self.wild = 4
 
     # -------------------------------------------------------------------------------------------------- choices
 
@@ -120,6 +143,9 @@ class Grammar:
     def chance(self, one_in: int) -> bool:
         return self.number(one_in) == one_in - 1
 
+    def _is_wild(self) -> bool:
+        return self.wild == 4 or (self.wild > 0 and self.number(4) < self.wild)
+
     def fill(self, template: str, depth: int = 2) -> str:
         """The template with each mark replaced by what it stands for, from left to right."""
         return re.sub(r"<([a-zA-Z])>", lambda mark: self._part(mark.group(1), depth), template)
@@ -128,6 +154,8 @@ class Grammar:
         plain = _PLAIN.get(mark)
         if plain is not None:
             return self.pick(plain)
+        if mark == "v":
+            return self.pick(("p", "x", "p", "q", "y") if self._is_local() else VARIABLES)
         if mark == "n":
             return self.name()
         if mark == "e":
@@ -147,9 +175,16 @@ class Grammar:
         """A name in use; in a method the receiver is one as well."""
         if self.inside and self.inside[-1] == "method" and self.chance(3):
             return "self"
-        return self.pick(RARE_NAMES if self.chance(20) else NAMES)
+        if self.chance(20):
+            return self.pick(RARE_NAMES)
+        return self.pick((*PARAMETERS, *NAMES) if self._is_local() else NAMES)
+
+    def _is_local(self) -> bool:
+        return bool(self.inside) and self.inside[-1] != "class"
 
     def expression(self, depth: int = DEPTH) -> str:
+        if not self._is_wild():
+            return self.fill(self.pick(CARRIED))
         kind = self.number(8) if depth > 0 else self.number(4)
         if kind in (0, 2):
             return self.name()
@@ -166,22 +201,28 @@ class Grammar:
         if more == 9:
             found.append(self.fill("*<n>"))
         if more == 10:
-            found.append(self.fill("<v>=<e>", depth))
+            found.append(f"{self.pick(('p', 'q', 'x'))}={self.expression(depth)}")
         if more == 11:
             found.append(self.fill("**<n>"))
         return ", ".join(found)
 
     # -------------------------------------------------------------------------------------------------- statements
 
-    def block(self, depth: int, more: int = 1) -> Lines:
+    def block(self, depth: int, more: int = 2) -> Lines:
         """One statement and up to `more` others, indented."""
-        lines = [line for _ in range(1 + self.number(more + 1)) for line in self.statement(depth)]
+        lines: Lines = []
+        for _ in range(1 + self.number(more + 1)):
+            lines += self.statement(depth)
+            if lines[-1].startswith("return"):  # what follows would never run
+                break
         return [f"    {line}" for line in lines]
 
     def statement(self, depth: int = DEPTH) -> Lines:
         """Lines of one statement, at the margin."""
-        if depth > 0 and self.chance(2):
+        if depth > 0 and self.chance(4) and self._is_wild():
             return self.pick(_COMPOUND)(self, depth - 1)
+        if not self._is_wild():
+            return self._flow()
         kind = self.number(10)
         if kind < 4:
             method = self.inside and self.inside[-1] == "method" and self.chance(2)
@@ -195,6 +236,16 @@ class Grammar:
         if kind in (7, 8) and self.inside and self.inside[-1] != "class":
             return [self.fill(self.pick(("return <e>", "return <e>", "yield <e>", "return <e>, <e>")), DEPTH)]
         return self.fill(self.pick(OTHERS)).split("\n")
+
+    def _flow(self) -> Lines:
+        """What carries values from here to there."""
+        inside = self.inside[-1] if self.inside else ""
+        template = self.pick(FLOWS)
+        if ("return" in template or "yield" in template) and inside in ("", "class"):
+            template = "<v>.f()"
+        elif "self" in template and inside != "method":
+            template = template.replace("self", "<v>")
+        return self.fill(template).split("\n")
 
     def _if(self, depth: int) -> Lines:
         lines = [self.fill("if <t>:"), *self.block(depth)]
@@ -223,8 +274,10 @@ class Grammar:
 
     def _parameters(self) -> str:
         """A parameter list without its receiver."""
-        names = self.pick((("x",), (), ("x", "y"), ("f",), ("f", "x"), ("x", "y", "g"), ("y",)))
-        found = [name + (f": {self.pick(ANNOTATIONS)}" if self.chance(6) else "") for name in names]
+        names = self.pick((("p",), ("p", "q"), ("p", "q"), (), ("p",), ("f", "p"), ("p", "q", "g"), ("x",)))
+        if not self._is_wild():
+            return self.pick(("p", "p", "p, q", "p, q=None", ""))
+        found = [name + (f": {self.pick(ANNOTATIONS)}" if self.chance(8) else "") for name in names]
         if found and self.chance(4):
             found[-1] += f"={self.expression(1)}"
         more = self.number(8)
@@ -236,22 +289,25 @@ class Grammar:
 
     def _define(self, name: str, kind: str, depth: int) -> Lines:
         decorators = METHOD_DECORATORS if kind == "method" else DECORATORS
-        lines = [f"@{self.pick(decorators)}" for _ in range(self.pick((0, 0, 0, 0, 0, 0, 1, 2)))]
-        receiver = self.pick(("self", "self", "self", "cls")) if kind == "method" else ""
+        count = self.pick((0, 0, 0, 0, 1, 2)) if self._is_wild() else 0
+        lines = [f"@{self.pick(decorators)}" for _ in range(count)]
+        receiver = ("cls" if self._is_wild() and self.chance(4) else "self") if kind == "method" else ""
         parameters = ", ".join(part for part in (receiver, self._parameters()) if part)
         result = f" -> {self.pick(ANNOTATIONS)}" if self.chance(6) else ""
-        prefix = "async " if self.chance(12) else ""
+        prefix = "async " if self._is_wild() and self.chance(12) else ""
         self.inside.append(kind)
         body = self.block(depth)
-        if self.chance(2):
+        if self.chance(2) and not body[-1].startswith("    return"):
             body += [f"    return {self.expression()}"]
         self.inside.pop()
         return [*lines, f"{prefix}def {name}({parameters}){result}:", *body]
 
     def _class(self, depth: int, name: str | None = None) -> Lines:
-        chosen = {self.pick(BASES if self.chance(3) else CLASSES) for _ in range(self.number(3))}
+        chosen = {"A"} if name == "B" and self.chance(2) else set()
+        if self._is_wild() and self.chance(3):
+            chosen |= {self.pick(BASES) for _ in range(self.number(3))}
         bases = sorted(chosen, key=lambda base: ("=" in base, base))
-        lines = [f"@{self.pick(('dataclass', 'f', 'g(x)'))}"] if self.chance(8) else []
+        lines = [f"@{self.pick(('dataclass', 'f', 'g(x)'))}"] if self._is_wild() and self.chance(8) else []
         name = name or self.pick(CLASSES)
         self.inside.append("class")
         body = [line for _ in range(1 + self.number(3)) for line in self._member(depth)]
@@ -259,7 +315,9 @@ class Grammar:
         return [*lines, f"class {name}({', '.join(bases)}):", *(f"    {line}" for line in body)]
 
     def _member(self, depth: int) -> Lines:
-        kind = self.number(10)
+        if not self._is_wild():
+            return self._tame_member()
+        kind = self.number(12)
         if kind == 6:
             return [self.fill("<m> = <e>")]
         if kind == 7:
@@ -269,6 +327,14 @@ class Grammar:
         if kind == 9:
             return self.statement(depth)
         return self._define(self.pick((*MEMBERS[:3], "__init__") if kind < 4 else SPECIAL), "method", depth - 1)
+
+    def _tame_member(self) -> Lines:
+        kind = self.number(5)
+        if kind == 0:
+            return self.fill("def __init__(self, p=None):\n    self.a = p\n    <c>(<n>)").split("\n")
+        if kind == 1:
+            return [self.fill("a = <C>()")]
+        return self._define(self.pick(("f", "g", "f")), "method", 0)
 
     # -------------------------------------------------------------------------------------------------- files
 
@@ -280,7 +346,7 @@ class Grammar:
                                self.fill(f"from {module} import <n> as {name}")))]  # fmt: skip
         if name in FUNCTIONS:
             return self._define(name, "function", self.number(2))
-        return self._class(self.number(2), name) if name in CLASSES else [f"{name} = {self.expression(2)}"]
+        return self._class(self.number(2), name) if name in CLASSES else [self.fill(f"{name} = {self.pick(BOUND)}")]
 
     def _shuffled(self, items: Sequence[str]) -> list[str]:
         left = list(items)
@@ -288,13 +354,15 @@ class Grammar:
 
     def file(self, statements: int = 6, others: Sequence[str] = ()) -> str:
         """The text of one module: each name is bound, then some more happens. `others`: modules it may import."""
-        lines = [line for name in self._shuffled(NAMES) for line in self._bind(name, others)]
+        names = self._shuffled(NAMES) if self._is_wild() and self.chance(2) else [*CLASSES, *FUNCTIONS, *VARIABLES]
+        lines = [line for name in names for line in self._bind(name, others)]
         for _ in range(1 + self.number(statements)):
             lines += self.statement(2)
         return finish("\n".join(lines))
 
     def files(self, most: int = 4, statements: int = 6) -> dict[str, str]:
         """The texts of a program by path."""
+        self.wild = self.pick((0, 1, 0, 2, 4))
         paths = tuple(MODULES)[: 1 + self.number(most)]
         return {path: self.file(statements, [MODULES[p] for p in paths if p != path]) for path in paths}
 
@@ -308,14 +376,14 @@ def finish(body: str) -> str:
 
 
 _PLAIN: dict[str, Sequence[str]] = {
-    "v": VARIABLES,
     "m": MEMBERS,
     "k": KEYS,
     "a": ANNOTATIONS,
     "C": CLASSES,
+    "F": FUNCTIONS,
     "M": tuple(MODULES.values()),
     "w": ("'f'", "'a'", "f'{x}'", "f'f{x}'", "x", "f'{x}{y}'", "'x'"),
-    "i": ("", "x", "x, y=None", "*x", "f", "**y"),
+    "i": ("", "p", "p, q=None", "*p", "f", "**q"),
 }
 _COMPOUND = (
     Grammar._function, Grammar._class, Grammar._if, Grammar._loop, Grammar._function, Grammar._class, Grammar._try,
