@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import substitute
 from contextc.analyzer.inference.bindings import DefinitionBinding, FromBinding, ModuleBinding, ValueBinding
-from contextc.analyzer.inference.classes import TYPE, UNCLEAR
+from contextc.analyzer.inference.classes import OBJECT, TYPE, UNCLEAR
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.recorder import Outcome
@@ -37,6 +37,8 @@ from contextc.model.value import (
     ValueSet,
     Wrapper,
 )
+
+MAX_CLASS_NAMES = 160  # the classes of `ast` are 120
 
 
 def read_attributes(frame: Frame, values: ValueSet, name: str, at: int) -> ValueSet:
@@ -327,6 +329,8 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
     classes = kernel.classes
     if not classes.is_known(value.cls):
         return frozenset({kernel.make.external(f"{value.cls[1:]}.{name}")})
+    if name == "__name__":
+        return _class_names(frame, value)
     found: set[Value] = set()
     owner = classes.owner(value.cls, name)
     if owner is not None and not (owner == "~builtins:object" and name in ("__class__",)):
@@ -347,6 +351,21 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
         if classes.in_repository(cls):
             found |= frame.read(("iattr", cls, name)) if name in classes.stored_attributes.get(cls, ()) else NOTHING
     return frozenset(found)
+
+
+def _class_names(frame: Frame, value: ClassObject) -> ValueSet:
+    """`C.__name__`; where a subclass can stand there, its name too: the repository's, and those of C's own stub. Too
+    many are a plain string."""
+    kernel = frame.kernel
+    found = [value.cls]
+    if value.grip is not Grip.EXACT:
+        found += kernel.classes.descendants(value.cls)
+        if value.cls != OBJECT and not kernel.classes.in_repository(value.cls):
+            near = [d.id for d in kernel.definition(value.cls).module.definitions if d.is_class]
+            found += [cls for cls in near if kernel.classes.is_subclass(cls, value.cls)]
+    if len(found) > MAX_CLASS_NAMES:
+        return frozenset({kernel.builtin("str")})
+    return frozenset(kernel.make.literal("str", kernel.definition(cls).name) for cls in found)
 
 
 def _bind_to_class(frame: Frame, item: Value, value: ClassObject, at: int) -> ValueSet:
