@@ -167,9 +167,8 @@ def call_function(
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
     elif args.positional and frame.kernel.method_kind(definition) == "instance":
-        for actual in frame.expand(args.positional[0][1]):
-            result = frame.kernel.receive(result, actual)
-            break
+        actuals = frame.expand(args.positional[0][1])
+        result = frozenset().union(*(frame.kernel.receive(result, actual) for actual in actuals)) if actuals else result
     if function.inner is not None:
         inner = frame.kernel.definition(function.inner.symbol)
         if inner.module.in_repository:

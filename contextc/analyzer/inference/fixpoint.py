@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from contextc.analyzer.inference.binding import parameter_cell, star_value
 from contextc.analyzer.inference.external_names import Oracle
+from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.oracle import ORACLE, answer_external_names, answer_open_parameters
 from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition, Program
@@ -74,6 +75,7 @@ class Solver:
         run_to_fixed_point(self.kernel, self._counts)
         for cell, values in answer_open_parameters(self.kernel, self.units).items():
             self.kernel.heap.write(cell, values, ORACLE)
+        self.kernel.heap.end_round()
         run_to_fixed_point(self.kernel, self._counts)
         if self._oracle is not None:
             answer_external_names(self.kernel, self._oracle)
@@ -100,17 +102,20 @@ def list_units(program: Program) -> list[Definition]:
 
 def run_to_fixed_point(kernel: Kernel, counts: dict[int, int], begin: Callable[[int], None] | None = None) -> None:
     """Evaluates waiting units until none waits. `counts`: evaluations by unit. `begin` is told each unit's number."""
-    while (number := kernel.worklist.take()) is not None:
-        count = counts.get(number, 0)
-        symbol, context = kernel.units.key(number)
-        if count >= MAX_EVALUATIONS:
-            kernel.cut.add(symbol)
-            kernel.heap.write(("return", symbol, *((context,) if context else ())), kernel.open(Reason.BUDGET), number)
-            continue
-        counts[number] = count + 1
-        if begin is not None:
-            begin(number)
-        evaluate_unit(kernel, kernel.definition(symbol), None, context)
+    while units := kernel.worklist.take_round():
+        for number in units:
+            count = counts.get(number, 0)
+            symbol, context = kernel.units.key(number)
+            if count >= MAX_EVALUATIONS:
+                kernel.cut.add(symbol)
+                result: CellKey = ("return", symbol) if context is None else ("return", symbol, context)
+                kernel.heap.write(result, kernel.open(Reason.BUDGET), number)
+                continue
+            counts[number] = count + 1
+            if begin is not None:
+                begin(number)
+            evaluate_unit(kernel, kernel.definition(symbol), None, context)
+        kernel.heap.end_round()
 
 
 def count_work(kernel: Kernel, counts: dict[int, int]) -> Work:

@@ -9,7 +9,7 @@ read a cell is queued when the cell grows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Union
 
 from contextc.analyzer.inference.worklist import Worklist
@@ -56,6 +56,7 @@ class Heap:
         self._writers: dict[CellKey, dict[int, None]] = {}
         self._readers: dict[CellKey, dict[int, None]] = {}
         self._widened: dict[CellKey, ValueSet] = {}  # what a reader of a widened cell sees
+        self._pending: dict[int, dict[CellKey, ValueSet]] = {}
         self._worklist = worklist
 
     # ---------------------------------------------------------------------------------------------- cells
@@ -73,31 +74,44 @@ class Heap:
         return self._cells.get(key, NOTHING)
 
     def write(self, key: CellKey, values: ValueSet, writer: int) -> None:
-        """Joins values into what `writer` contributes to a cell."""
+        """Joins values into what `writer` contributes to a cell. Readers see them from the next round on."""
         mine = self._given.get(writer)
-        if mine is None:
-            mine = self._given[writer] = {}
-        before = mine.get(key)
-        if before is not None:
-            if values <= before:
-                return
-            joined = join_values(self._make, before, values)
-            if joined == before:
-                return
-            mine[key] = joined
-        else:
-            mine[key] = values
-            writers = self._writers.get(key)
-            if writers is None:
-                self._writers[key] = {writer: None}
-            else:
-                writers[writer] = None
-        old = self._cells.get(key, NOTHING)
-        if values <= old:
+        before = mine.get(key) if mine is not None else None
+        if before is not None and values <= before:
             return
-        new = join_values(self._make, old, values)
-        if new != old:
-            self._set(key, new)
+        waiting = self._pending.get(writer)
+        if waiting is None:
+            waiting = self._pending[writer] = {}
+        more = waiting.get(key)
+        if more is None:
+            waiting[key] = values
+        elif not values <= more:
+            waiting[key] = join_values(self._make, more, values)
+
+    def end_round(self) -> None:
+        """Makes what was written in this round visible, all at once: no evaluation saw what another one of the same
+        round wrote, so the order within a round can't matter, whatever the transfers do."""
+        pending, self._pending = self._pending, {}
+        touched: dict[CellKey, ValueSet] = {}
+        for writer, cells in pending.items():
+            mine = self._given.setdefault(writer, {})
+            for key, values in cells.items():
+                before = mine.get(key)
+                if before is not None:
+                    values = join_values(self._make, before, values)
+                    if values == before:
+                        continue
+                else:
+                    self._writers.setdefault(key, {})[writer] = None
+                mine[key] = values
+                old = touched.get(key)
+                touched[key] = values if old is None else join_values(self._make, old, values)
+        for key, values in touched.items():
+            old = self._cells.get(key, NOTHING)
+            if not values <= old:
+                new = join_values(self._make, old, values)
+                if new != old:
+                    self._set(key, new)
 
     def _set(self, key: CellKey, content: ValueSet) -> None:
         self._cells[key] = content
@@ -122,6 +136,13 @@ class Heap:
                         reached.add(reader)
                         open_units.append(reader)
         return reached
+
+    def touches_widened(self, units: Collection[int]) -> bool:
+        """Whether one of the units has read or written a widened cell."""
+        return any(
+            any(u in units for u in self._readers.get(key, ())) or any(u in units for u in self._writers.get(key, ()))
+            for key in self._widened
+        )
 
     def withdraw(self, writer: int, key: CellKey) -> None:
         """Takes back what a writer contributed to one cell; again no reader is queued."""
@@ -256,21 +277,37 @@ def _cap_literals(make: Interner, values: ValueSet) -> ValueSet:
 
 
 def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
-    groups: dict[tuple[str, Grip, str | None], list[Instance]] = {}
+    """One instance for each generic class and site, one partial for each function and shape of arguments."""
+    groups: dict[tuple[object, ...], list[Instance | Partial]] = {}
     for value in values:
         if type(value) is Instance and value.args:
             groups.setdefault((value.cls, value.grip, value.site), []).append(value)
+        elif type(value) is Partial:
+            shape = (value.function, len(value.args), tuple(name for name, _ in value.keywords))
+            groups.setdefault(shape, []).append(value)
     if not any(len(group) > 1 for group in groups.values()):
         return values
     found = set(values)
-    for (cls, grip, site), group in groups.items():
+    for group in groups.values():
         if len(group) > 1:
-            width = min(len(v.args) for v in group)
-            columns = [{v.args[i] for v in group} for i in range(width)]
-            args = tuple(_join_all(make, list(column)) if len(column) > 1 else next(iter(column)) for column in columns)
             found.difference_update(group)
-            found.add(make.instance(cls, grip, args, site))
+            found.add(_merge_group(make, group))
     return frozenset(found)
+
+
+def _merge_group(make: Interner, group: list[Instance | Partial]) -> Value:
+    width = min(len(v.args) for v in group)
+    args = tuple(_join_column(make, {v.args[i] for v in group}) for i in range(width))
+    first = group[0]
+    if isinstance(first, Instance):
+        return make.instance(first.cls, first.grip, args, first.site)
+    columns = [{v.keywords[i][1] for v in group if isinstance(v, Partial)} for i in range(len(first.keywords))]
+    keywords = tuple((name, _join_column(make, c)) for (name, _), c in zip(first.keywords, columns, strict=True))
+    return make.partial(first.function, args, keywords)
+
+
+def _join_column(make: Interner, column: set[ValueSet]) -> ValueSet:
+    return _join_all(make, list(column)) if len(column) > 1 else next(iter(column))
 
 
 def _join_all(make: Interner, sets: list[ValueSet]) -> ValueSet:

@@ -4,7 +4,8 @@ In: a program, then the programs that edits make of it. Out: a `Resolved` each t
 whose body changed, or that asked the tables something they answer otherwise now, is retracted together with every
 unit that can rest on what it wrote, and all of them are evaluated again from what the others contribute. (Of the
 scheme of Gupta, Mumick and Subrahmanian, "Maintaining Views Incrementally", SIGMOD 1993, this is the deletion without
-the ranks that would let it stop earlier.)
+the ranks that would let it stop earlier.) Where a widened cell takes part, what came before it was widened can leave a
+trace that only the same rounds leave again: then everything is evaluated from nothing.
 
 Two fixed points are kept: without the oracle's answers, which says what nothing fills, and with them.
 """
@@ -83,6 +84,12 @@ class LiveSolver(Solver):
 
     def resolve(self) -> Resolved:
         """The first program, from nothing."""
+        self._start()
+        return resolve_program(self)
+
+    def _start(self) -> None:
+        self._tracer.forget(self._numbers.all())
+        self._base = _Stratum(self.kernel.program, self._numbers)
         self._seen = {unit.id: describe_unit(unit) for unit in self.units}
         for unit in self.units:
             self._base.worklist.add(self._numbers.number(unit, None))
@@ -91,22 +98,27 @@ class LiveSolver(Solver):
         self._answers = answer_open_parameters(self._on(self._base), self.units)
         for cell, values in self._answers.items():
             self._full.heap.write(cell, values, ORACLE)
+        self._full.heap.end_round()
         self._run(self._full)
-        return resolve_program(self)
 
     def update(self, program: Program) -> Resolved:
         """The program as it is now, made with the interner of the one before."""
         self._settle(program)
         dirty = self._find_dirty()
         self._tracer.forget(dirty)
-        self._restart(self._base, dirty, ())
+        if not self._follow(dirty):
+            self._start()
+        return resolve_program(self)
+
+    def _follow(self, dirty: set[int]) -> bool:
+        """Brings both fixed points up to date. False where a widened cell takes part: they are of no use then."""
+        if not self._restart(self._base, dirty, ()):
+            return False
         answers = answer_open_parameters(self._on(self._base), self.units)
         changed = [c for c in {**self._answers, **answers} if self._answers.get(c) != answers.get(c)]
-        for cell in changed:
-            self._full.heap.withdraw(ORACLE, cell)
-        self._restart(self._full, dirty, changed, answers)
+        followed = self._restart(self._full, dirty, changed, answers)
         self._answers = answers
-        return resolve_program(self)
+        return followed
 
     def solve(self) -> Recorder:
         """The resolution pass over the present cells."""
@@ -143,31 +155,39 @@ class LiveSolver(Solver):
         changed = {symbol for symbol, seen in self._seen.items() if present.get(symbol) != seen}
         changed.update(symbol for symbol in present if symbol not in self._seen)
         self._seen = present
-        dirty = self._tracer.find_changed(self.kernel)
+        # Old questions hold nodes of the old text: asked of the present tables, they would leave their answers there.
+        dirty = self._tracer.find_changed(make_kernel(self.kernel.program, self._numbers, Worklist({})))
         dirty.update(n for n in self._numbers.all() if self._numbers.key(n)[0] in changed)
         dirty.update(self._numbers.number(unit, None) for unit in self.units if unit.id in changed)
         return dirty
 
     def _restart(
         self, stratum: _Stratum, dirty: set[int], cells: Sequence[CellKey], answers: Answers | None = None
-    ) -> None:
-        """Retracts what rests on `dirty` units or `cells`, and runs to the fixed point again."""
+    ) -> bool:
+        """Retracts what rests on `dirty` units or `cells`, and runs to the fixed point again. False: nothing is sure,
+        since a widened cell was read or written."""
         heap = stratum.heap
         reached = heap.reached_from(dirty, cells)
+        if stratum.cut or heap.touches_widened(reached):
+            return False
+        for cell in cells:
+            heap.withdraw(ORACLE, cell)
         heap.retract(reached)
         heap.forget_reads(reached)
         stratum.counts = {}
-        stratum.cut.clear()
         self._drop_unwanted(stratum)
         present = {unit.id for unit in self.units}
         for number in reached:
             symbol, context = self._numbers.key(number)
             if symbol in present and (context is None or number in stratum.requested):
                 stratum.worklist.add(number)
-        for cell, values in (answers or {}).items():
-            heap.write(cell, values, ORACLE)
+        for cell in cells:
+            if answers is not None and cell in answers:
+                heap.write(cell, answers[cell], ORACLE)
+        heap.end_round()
         self._run(stratum)
         self._drop_unwanted(stratum)
+        return not (stratum.cut or heap.touches_widened(stratum.counts))
 
     def _drop_unwanted(self, stratum: _Stratum) -> None:
         """Specialisations that no call asks for any more are forgotten: what they stand for may be gone."""

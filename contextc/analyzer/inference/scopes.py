@@ -58,7 +58,7 @@ def _read_global(frame: Frame, name: str) -> ValueSet:
     if found:
         return found
     table = kernel.statics.table(module.body)
-    if name in table.names:
+    if name in table.names or (table.stars and kernel.statics.resolve_member(module, name)):
         return NOTHING
     if name == "__name__":
         return frozenset({kernel.make.literal("str", module.name)})

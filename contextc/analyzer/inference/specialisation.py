@@ -33,8 +33,8 @@ from contextc.model.value import (
 )
 
 MAX_CONTEXTS = 12  # of one function, told apart by values; as many by shapes
-MAX_PRODUCT = 8  # contexts of one call
 _FUNCTION, _CLASS, _REST = "shape.function", "shape.class", "shape.rest"
+_COLLAPSED = "shape.collapsed"  # in the cell of contexts: a call would need too many
 Passed = dict[str, ValueSet]
 
 
@@ -74,7 +74,9 @@ def _request(
     size = 1
     for column in keys:
         size *= len(column)
-    if size > MAX_PRODUCT:
+    collapsed = kernel.make.intrinsic(_COLLAPSED)
+    if size > MAX_CONTEXTS:
+        frame.write((level, definition.id), frozenset({collapsed}))
         return None
     rest = kernel.make.intrinsic(_REST)
     contexts = []
@@ -84,7 +86,8 @@ def _request(
             return None
         contexts.append(kernel.make.context(definition.id, bindings, function.env))
     frame.write((level, definition.id), frozenset(contexts))
-    if len(frame.read((level, definition.id))) > MAX_CONTEXTS:
+    asked = frame.read((level, definition.id))
+    if len(asked) > MAX_CONTEXTS or collapsed in asked:
         return None
     for context in contexts:
         kernel.request(definition, context)

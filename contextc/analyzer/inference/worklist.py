@@ -1,15 +1,13 @@
-"""The units that wait to be evaluated.
+"""The units that wait to be evaluated, in rounds.
 
-In: unit numbers, each with a rank. Out: the next one. Rounds go through the program in rank order, so that a unit runs
-at most once a round however many cells it has read grow. With `order`, each waiting unit is equally likely to be next:
-the fixed point must not depend on it, and a test demands that.
+In: unit numbers. Out: the units of the next round. What is added during a round comes in the next one, so that a unit
+runs at most once a round however many cells it has read grow. With `order`, a round is shuffled: nothing may depend on
+the order within it, and a test demands that.
 """
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
 from random import Random
-from typing import Any
 
 
 class Worklist:
@@ -18,31 +16,16 @@ class Worklist:
     def __init__(self, ranks: dict[int, tuple[int, ...]], order: Random | None = None) -> None:
         self._ranks = ranks
         self._order = order
-        self._now: list[tuple[Any, int]] = []
-        self._later: list[tuple[Any, int]] = []
         self._waiting: set[int] = set()
-        self._at: tuple[int, ...] = ()
 
     def add(self, unit: int) -> None:
-        """Asks for a unit to be evaluated (again): in this round if its turn is still to come, else in the next."""
-        if unit in self._waiting:
-            return
+        """Asks for a unit to be evaluated (again)."""
         self._waiting.add(unit)
-        if self._order is not None:
-            heappush(self._now, (self._order.random(), unit))
-            return
-        rank = self._ranks[unit]
-        heappush(self._now if rank > self._at else self._later, (rank, unit))
 
-    def take(self) -> int | None:
-        """The next unit, or None when nothing waits."""
-        if not self._now:
-            self._now, self._later = self._later, []
-            self._at = ()
-            if not self._now:
-                return None
-        rank, unit = heappop(self._now)
-        if self._order is None:
-            self._at = rank
-        self._waiting.discard(unit)
-        return unit
+    def take_round(self) -> list[int]:
+        """All that wait, in program order; empty when nothing waits."""
+        units = sorted(self._waiting, key=self._ranks.__getitem__)
+        self._waiting = set()
+        if self._order is not None:
+            self._order.shuffle(units)
+        return units
