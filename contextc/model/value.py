@@ -199,10 +199,11 @@ ValueSet = frozenset[Value]
 
 NOTHING: ValueSet = frozenset()
 MAX_DEPTH = 3  # nesting of type arguments; deeper ones are dropped
-MAX_LITERALS = 48  # of a kind per cell; past it they become a plain instance of their type
-MAX_WIDTH = 12  # instances per cell; past it they become Open(widened)
-MAX_EXTERNALS = 24  # external values per cell; the same
-MAX_CALLABLES = 48  # functions, classes and methods per cell; the same
+MAX_LITERALS = 12  # of a kind per cell; past it they become a plain instance of their type
+MAX_WIDTH = 8  # instances per cell; past it they become Open(widened)
+MAX_EXTERNALS = 8  # external values per cell; the same
+MAX_CALLABLES = 96  # functions and classes per cell; the same
+MAX_METHODS = 24  # bound methods per cell; the same
 MAX_EXTERNAL = 8  # parts of an external name
 
 

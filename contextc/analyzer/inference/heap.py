@@ -18,6 +18,7 @@ from contextc.model.value import (
     MAX_CALLABLES,
     MAX_EXTERNALS,
     MAX_LITERALS,
+    MAX_METHODS,
     MAX_WIDTH,
     NOTHING,
     BoundMethod,
@@ -39,7 +40,8 @@ from contextc.model.value import (
 CellKey = tuple[Union[str, int, Value], ...]
 _CAPS: dict[str, tuple[tuple[type[Value], ...], int]] = {
     "instances": ((Instance,), MAX_WIDTH),
-    "callables": ((FunctionValue, ClassObject, BoundMethod, Partial), MAX_CALLABLES),
+    "callables": ((FunctionValue, ClassObject, Partial), MAX_CALLABLES),
+    "methods": ((BoundMethod,), MAX_METHODS),
     "possible": ((Possible,), MAX_WIDTH),
     "externals": ((External,), MAX_EXTERNALS),
     "operations": ((Intrinsic,), MAX_WIDTH),

@@ -32,7 +32,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
-MAX_CONTEXTS = 12  # of one function, told apart by values; as many by shapes
+MAX_CONTEXTS = 6  # of one function, told apart by values; as many by shapes
 _FUNCTION, _CLASS, _REST = "shape.function", "shape.class", "shape.rest"
 _COLLAPSED = "shape.collapsed"  # in the cell of contexts: a call would need too many
 Passed = dict[str, ValueSet]
