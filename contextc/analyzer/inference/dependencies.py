@@ -126,12 +126,14 @@ class TracedKernel(Kernel):
             setattr(self, name, Traced(tracer, name, getattr(plain, name)))
 
     def definition(self, symbol: str) -> Definition:
+        """The definition of that id: its header is noted, its body is no answer."""
         found = super().definition(symbol)
         if self.tracer.unit >= 0:
             self.tracer.note("kernel", "definition", (symbol,), found)
         return found
 
     def interesting_parameters(self, definition: Definition) -> tuple[str, ...]:
+        """The parameters that a function's result hangs on, noted."""
         found = super().interesting_parameters(definition)
         if self.tracer.unit >= 0:
             self.tracer.note("kernel", "interesting_parameters", (definition,), found)
