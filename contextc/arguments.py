@@ -149,6 +149,7 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     add("--no-cache", dest="cache", action="store_false", help="neither use nor fill the cache")
     add("--no-jedi", dest="jedi", action="store_false", help="don't ask jedi about values that libraries give")
     add("--out", metavar="FILE", help="write to FILE instead of standard output")
+    add("--stats", action="store_true", help="print counted work: bodies evaluated, cells, contributions …")
     add("--quiet", action="store_true", help="no report on standard error")
 
 

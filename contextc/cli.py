@@ -163,6 +163,8 @@ def _analyse(arguments: Namespace, resolver: str) -> Repository:
         )
         repository = engine.analyze_repository(options)
     _report(arguments, (escape_unprintable(note.message) for note in repository.notes))
+    if arguments.stats:
+        print(", ".join(f"{name} {count:,}" for name, count in repository.work._asdict().items()), file=sys.stderr)
     return repository
 
 

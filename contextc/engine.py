@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from contextc.analyzer.inference.fixpoint import Solver
+from contextc.analyzer.inference.fixpoint import NO_WORK, Solver, Work
 from contextc.analyzer.inference.program import Program
 from contextc.analyzer.inference.resolution import Resolved, describe_program, resolve_program
 from contextc.analyzer.loading import (
@@ -73,7 +73,8 @@ class Options:
 @dataclass(frozen=True)
 class Repository:
     """An analysed repository. `seconds` is the wall time the analysis took. `notes` speak of this run and machine (the
-    cache): they may hold absolute paths and differ from run to run, so they are no part of the analysis."""
+    cache): they may hold absolute paths and differ from run to run, so they are no part of the analysis. `work` counts
+    what inference did: nothing for the name-only resolver."""
 
     analysis: Analysis
     graph: CallGraph
@@ -81,6 +82,7 @@ class Repository:
     facts: Mapping[str, ModuleFacts | None]
     seconds: float
     notes: tuple[Note, ...] = ()
+    work: Work = NO_WORK
 
 
 def analyze_repository(options: Options) -> Repository:
@@ -111,7 +113,8 @@ def analyze_repository(options: Options) -> Repository:
     if options.resolver == "name-only":
         analysis = _by_name(analysis, {file.path: read for file, read, _ in loaded.files}, loaded.texts)
     seconds = time.perf_counter() - start
-    return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, seconds, (*store.notes, *notes))
+    notes = (*store.notes, *notes)
+    return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, seconds, notes, resolved.work)
 
 
 def _resolve(

@@ -58,6 +58,9 @@ class Work(NamedTuple):
     cut: int
 
 
+NO_WORK = Work(0, 0, 0, 0, 0, 0)
+
+
 class Solver:
     """One analysis. `order` makes the worklist pick waiting units at random: nothing may depend on it."""
 

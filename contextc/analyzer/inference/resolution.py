@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from contextc.analyzer.frameworks.signals import iter_signal_edges
 from contextc.analyzer.inference.classes import has_decorator
-from contextc.analyzer.inference.fixpoint import UNIT_KINDS, Solver, Work
+from contextc.analyzer.inference.fixpoint import NO_WORK, UNIT_KINDS, Solver, Work
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
@@ -31,7 +31,7 @@ class Resolved(NamedTuple):
     imports: tuple[Import, ...]
     call_sites: int
     revealed: tuple[Revealed, ...] = ()
-    work: Work = Work(0, 0, 0, 0, 0, 0)
+    work: Work = NO_WORK
 
 
 def describe_program(solver: Solver) -> Resolved:
