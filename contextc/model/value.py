@@ -20,6 +20,7 @@ class Grip(Enum):
 
     EXACT = "exact"  # made by a constructor call
     DECLARED = "declared"  # by an annotation: this class or a subclass
+    GUESSED = "guessed"  # by what is used on it: this class or a subclass; always beside an Open
     SELF = "self"  # the receiver of the method being evaluated, replaced by the caller's receiver in results
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from contextc.cli import main
 
+from contextc.cli import main
 from tests.command import FIXTURES
 
 
 def run_stats(capsys: pytest.CaptureFixture[str], tmp_path: Path, *more: str) -> str:
-    words = ["graph", str(FIXTURES / "nine_files"), "--stats", "--quiet", "--no-cache", "--out", str(tmp_path / "g.json")]
-    assert main([*words, *more]) == 0
+    words = ["graph", str(FIXTURES / "nine_files"), "--stats", "--quiet", "--no-cache"]
+    assert main([*words, "--out", str(tmp_path / "g.json"), *more]) == 0
     return capsys.readouterr().err
 
 

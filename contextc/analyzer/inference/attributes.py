@@ -150,7 +150,8 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
             found |= _typed(frame, frame.read(("iattr", cls, name)), value, cls)
     if value.grip is not Grip.EXACT:
         for below, other in classes.owners_below(value.cls, name):
-            receiver = kernel.make.instance(below, Grip.DECLARED)
+            grip = Grip.GUESSED if value.grip is Grip.GUESSED else Grip.DECLARED
+            receiver = kernel.make.instance(below, grip)
             found |= _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
         if owner is None or name in classes.foreign_stores or (frame.recorder is not None and not found):
             for below in classes.descendants(value.cls):
@@ -187,7 +188,7 @@ def _fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: bo
     classes = frame.kernel.classes
     if classes.has_unknown_base(value.cls) or (frame.recorder is not None and not is_missing):
         return NOTHING
-    if any(name in classes.stored_attributes.get(c, ()) for c in classes.mro(value.cls)):
+    if classes.stores(value.cls, name):
         return NOTHING
     owner = classes.owner(value.cls, "__getattr__")
     if owner is None or not classes.in_repository(owner):

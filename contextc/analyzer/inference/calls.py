@@ -230,10 +230,11 @@ def record(
             rule = Rule.GETATTR_PATTERN
     abstract = frame.kernel.is_abstract(callee)
     hollow = rule is Rule.RECEIVER_DECLARED and frame.kernel.is_hollow(callee)
-    indirect = group is not None
+    guessed = isinstance(receiver, (Instance, ClassObject)) and receiver.grip is Grip.GUESSED
     if frame.recorder is not None:
         frame.recorder.met += 1
-    possible = context.possible or (indirect and kind is EdgeKind.PROPERTY)
+    possible = context.possible or (group is not None and kind is EdgeKind.PROPERTY)
+    indirect = group is not None or guessed  # never certain
     context.outcome.targets.add(
         Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow)
     )
@@ -247,6 +248,8 @@ def _by_receiver(
             rule = Rule.CLASS_ATTRIBUTE if receiver.grip is Grip.EXACT else Rule.RECEIVER_SELF
         elif receiver.grip is Grip.EXACT:
             rule = Rule.RECEIVER_EXACT
+        elif receiver.grip is Grip.GUESSED:
+            rule = Rule.RECEIVER_INFERRED
         else:
             rule = Rule.RECEIVER_SELF if receiver.grip is Grip.SELF else Rule.RECEIVER_DECLARED
     return kind, rule

@@ -48,6 +48,7 @@ class Classes:
         self.stored_attributes: dict[str, frozenset[str]] = {}
         self.foreign_stores: frozenset[str] = frozenset()
         self._owners: dict[tuple[str, str], str | None] = {}
+        self._stores: dict[tuple[str, str], bool] = {}
         program.find_stub("builtins")
         for module in program.repository:
             for definition in module.definitions:
@@ -113,6 +114,15 @@ class Classes:
         if key not in self._owners:
             self._owners[key] = next((c for c in self.mro(class_id) if self.declares(c, name)), None)
         return self._owners[key]
+
+    def stores(self, class_id: str, name: str) -> bool:
+        """Whether a method of the class or of one above it stores `name` on its receiver."""
+        key = (class_id, name)
+        found = self._stores.get(key)
+        if found is None:
+            found = any(name in self.stored_attributes.get(c, ()) for c in self.mro(class_id))
+            self._stores[key] = found
+        return found
 
     def owners_below(self, class_id: str, name: str) -> list[tuple[str, str]]:
         """(subclass, owner) pairs: for each repository subclass, the class that gives it `name`, where that is not the

@@ -13,9 +13,10 @@ from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Kernel
 from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.structural import Structure
 from contextc.model import ir
 from contextc.model.edge import Reason
-from contextc.model.value import ValueSet
+from contextc.model.value import Grip, ValueSet
 
 ORACLE = -1  # the writer of what no body says
 Answers = dict[CellKey, ValueSet]
@@ -24,6 +25,7 @@ Answers = dict[CellKey, ValueSet]
 def answer_open_parameters(kernel: Kernel, units: Iterable[Definition]) -> Answers:
     """What to write into the cell of each parameter that nothing fills, in a fixed point without any such answer."""
     answers: Answers = {}
+    structure = Structure(kernel)
     for unit in units:
         if not unit.is_function:
             continue
@@ -33,13 +35,15 @@ def answer_open_parameters(kernel: Kernel, units: Iterable[Definition]) -> Answe
                 continue
             cell = parameter_cell(unit, parameter)
             if not kernel.heap.read(cell, -1) - kernel.none:
-                answers[cell] = answer_parameter(kernel, unit, parameter)
+                answers[cell] = answer_parameter(kernel, structure, unit, parameter)
     return answers
 
 
-def answer_parameter(kernel: Kernel, unit: Definition, parameter: ir.Parameter) -> ValueSet:
-    """What a parameter without a known caller can be: unknown, with the reason."""
-    return kernel.open(Reason.UNTYPED_RECEIVER)
+def answer_parameter(kernel: Kernel, structure: Structure, unit: Definition, parameter: ir.Parameter) -> ValueSet:
+    """What a parameter without a known caller can be: unknown, with the reason; and by what the code uses on it, of a
+    class of the repository, as a guess."""
+    guessed = structure.find_classes(unit, parameter.name)
+    return kernel.open(Reason.UNTYPED_RECEIVER) | {kernel.make.instance(cls, Grip.GUESSED) for cls in guessed}
 
 
 def answer_external_names(kernel: Kernel, oracle: Oracle) -> None:

@@ -115,7 +115,7 @@ class _Describer:
 
     def _grip(self, symbol: str, grip: Grip) -> str:
         name = self.name(symbol)
-        return {Grip.EXACT: name, Grip.DECLARED: f"{name}+", Grip.SELF: f"Self@{name}"}[grip]
+        return {Grip.EXACT: name, Grip.DECLARED: f"{name}+", Grip.GUESSED: f"{name}~", Grip.SELF: f"Self@{name}"}[grip]
 
     def instance(self, value: Instance, depth: int) -> str:
         """`User`, `User+`, `list[User]`, `None`."""
