@@ -11,7 +11,6 @@ import difflib
 import itertools
 import os
 import random
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+from contextc.analyzer.inference import heap, specialisation
 from contextc.analyzer.inference.resolution import Resolved
 from tests.inference.edits import edit_files, normalise
 from tests.inference.grammar import Grammar
@@ -26,7 +26,7 @@ from tests.inference.shrinking import Files, States
 from tests.inference.shrinking import shrink as cut_down
 
 FUZZ = int(os.environ.get("FUZZ", "0"))
-CAPS = ("MAX_LITERALS", "MAX_WIDTH", "MAX_CALLABLES", "MAX_CONTEXTS", "MAX_PRODUCT")
+TIGHT = 2
 
 Fault = Callable[[States], "str | None"]  # what is wrong with a program and its edits
 
@@ -112,12 +112,11 @@ def show_states(states: States) -> str:
 
 
 def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every cap becomes 2, wherever it is known by its name."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("contextc."):
-            for cap in CAPS:
-                if hasattr(module, cap):
-                    monkeypatch.setattr(module, cap, 2)
+    """Every cap of a cell and of the specialisations of a function becomes 2, where it acts."""
+    monkeypatch.setattr(heap, "_CAPS", {name: (kinds, TIGHT) for name, (kinds, _) in heap._CAPS.items()})
+    for cap in ("MAX_LITERALS", "MAX_WIDTH", "MAX_EXTERNALS"):
+        monkeypatch.setattr(heap, cap, TIGHT)
+    monkeypatch.setattr(specialisation, "MAX_CONTEXTS", TIGHT)
 
 
 def compare(left: Resolved, right: Resolved, names: tuple[str, str]) -> str | None:

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextc.analyzer.inference.heap import join_values
-from contextc.model.value import MAX_CALLABLES, MAX_LITERALS, MAX_WIDTH, NOTHING, Interner, ValueSet
-from tests.inference.fuzzing import many
+from contextc.analyzer.inference import heap
+from contextc.analyzer.inference.heap import join_values, show_widened
+from contextc.model.edge import Reason
+from contextc.model.value import MAX_LITERALS, NOTHING, Grip, Interner, Value, ValueSet
+from tests.inference.fuzzing import TIGHT, many, tighten
 from tests.inference.grammar import Grammar
 from tests.inference.values import ValueGrammar, show_values
+
+Maker = Callable[[Interner, int], Value]
+
+# A kind of value that each cap counts, told apart by number.
+CAPPED: dict[str, Maker] = {
+    "instances": lambda make, n: make.instance(f"m:K{n}"),
+    "callables": lambda make, n: (make.function, make.class_object)[n % 2](f"m:f{n}"),
+    "methods": lambda make, n: make.bound(make.instance("m:A"), make.function(f"m:A.f{n}")),
+    "possible": lambda make, n: make.possible(make.function(f"m:f{n}"), "registry"),
+    "externals": lambda make, n: make.external(f"a.b{n}"),
+    "operations": lambda make, n: make.intrinsic("property.setter", make.function(f"m:f{n}")),
+    "int": lambda make, n: make.literal("int", n),
+    "str": lambda make, n: (make.literal("str", f"k{n}"), make.text((f"k{n}", None)))[n % 2],
+}
 
 
 class Sets(NamedTuple):
@@ -60,7 +77,7 @@ def test_join_is_a_least_upper_bound(given_sets: Sets) -> None:
 @many(200, shrink=True)
 def test_a_cell_grows_a_bounded_number_of_times(given_sets: Sets) -> None:
     """However many values come, one after the other: at most some multiple of the caps."""
-    bound = 8 * (4 * MAX_LITERALS + MAX_WIDTH + MAX_CALLABLES)
+    bound = 8 * (4 * MAX_LITERALS + sum(most for _, most in heap._CAPS.values()))
     content = NOTHING
     grown = 0
     for value in (value for values in given_sets.sets for value in values):
@@ -69,3 +86,46 @@ def test_a_cell_grows_a_bounded_number_of_times(given_sets: Sets) -> None:
         content = joined
     assert grown <= bound
     assert len(content) <= bound
+
+
+def find_cap(name: str) -> int:
+    return heap._CAPS[name][1] if name in heap._CAPS else heap.MAX_LITERALS
+
+
+@pytest.mark.parametrize("name", CAPPED)
+@pytest.mark.parametrize("tight", [False, True], ids=["usual", "tight"])
+def test_each_cap_acts(name: str, tight: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as a cap allows are kept; with one more, and whatever comes later, all of the kind are gone."""
+    if tight:
+        tighten(monkeypatch)
+        assert find_cap(name) == TIGHT
+    make, most = Interner(), find_cap(name)
+    crowd = [CAPPED[name](make, n) for n in range(most + 2)]
+    other = make.module("m")
+    kept = join_values(make, frozenset(crowd[:most]), frozenset({other}))
+    assert show_widened(make, kept) == {*crowd[:most], other}
+    widened = join_values(make, kept, frozenset(crowd[most : most + 1]))
+    mark = make.open(Reason.WIDENED) if name in heap._CAPS else make.instance(f"~builtins:{name}", Grip.EXACT)
+    assert show_widened(make, widened) == {mark, other}
+    assert join_values(make, widened, frozenset(crowd[-1:])) == widened
+    assert join_values(make, frozenset(crowd[1:most]), frozenset({crowd[0], crowd[most], other})) == widened
+
+
+def test_every_cap_is_known_here() -> None:
+    assert set(CAPPED) - {"int", "str"} == set(heap._CAPS)
+
+
+def test_no_cap_is_below_the_size_that_is_not_looked_at() -> None:
+    """The join counts nothing in sets of up to MAX_EXTERNALS values."""
+    assert min(heap.MAX_LITERALS, *(most for _, most in heap._CAPS.values())) >= heap.MAX_EXTERNALS
+
+
+@given(given_sets=value_sets(3))
+@many(200)
+def test_the_join_keeps_its_laws_with_tight_caps(given_sets: Sets) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        tighten(patched)
+        make, (a, b, c) = given_sets
+        left = join_values(make, join_values(make, a, b), c)
+        assert left == join_values(make, a, join_values(make, c, b)) == join_values(make, a | b | c, NOTHING)
+        assert join_values(make, left, b) == left

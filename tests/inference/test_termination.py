@@ -1,7 +1,8 @@
 """Programs that would grow without end if anything could: each is solved within a counted number of evaluations.
 
-The limit is per body of the program: what a program costs may grow with its size, not with what flows through it. The
-counts are the same on each machine; no clock is asked.
+The limit is per body and specialisation, and per line: what a program costs may grow with its size, not with what
+flows through it. (What a line writes into a cell, a later line of the same body sees in the next round: a chain of them
+takes as many rounds.) The counts are the same on each machine; no clock is asked.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from hypothesis import given
 
 from contextc.analyzer.inference.fixpoint import Solver
 from contextc.analyzer.inference.resolution import resolve_program
+from contextc.analyzer.inference.specialisation import MAX_CONTEXTS
 from tests.inference.fuzzing import Program, compare, many, programs
 from tests.inference.programs import allow_deep_programs, build_program, resolve_cold
 
@@ -213,7 +215,8 @@ GROWING = {
         with x() as z: z = (z, x)
         """,
 }
-PER_BODY = 12  # evaluations of one body, specialisations counted: most settle in three to six
+PER_BODY = 12  # evaluations of one body or specialisation: most settle in three to six
+CONTEXTS = 2 * MAX_CONTEXTS  # of one function, by values and by shapes; more only for a while, each from its own call
 
 
 def unions(count: int) -> str:
@@ -275,9 +278,12 @@ def deep_programs() -> Iterator[None]:
 def demand_bounded(files: Mapping[str, str]) -> None:
     """No body is evaluated without end, and none had to be cut short."""
     solver = Solver(build_program(files))
-    work = resolve_program(solver).work
+    resolved = resolve_program(solver)
+    work = resolved.work
     bodies = len(solver.units)
-    assert bodies <= work.functions <= work.evaluations <= PER_BODY * bodies
+    lines = sum(text.count("\n") for text in files.values())
+    assert bodies <= work.functions <= work.evaluations <= PER_BODY * (bodies + work.specialisations) + lines
+    assert work.specialisations <= CONTEXTS * bodies + resolved.call_sites
     assert not work.cut
 
 

@@ -12,7 +12,9 @@ from contextc.model.edge import Reason
 from contextc.model.value import (
     MAX_CALLABLES,
     MAX_EXTERNAL,
+    MAX_EXTERNALS,
     MAX_LITERALS,
+    MAX_METHODS,
     MAX_WIDTH,
     NOTHING,
     FunctionValue,
@@ -26,7 +28,8 @@ from tests.inference.grammar import Grammar
 CLASSES = ("m:A", "m:B", "~builtins:list", "~builtins:str", "~builtins:int", "~builtins:dict", "~builtins:bool")
 GRIPS = (Grip.EXACT, Grip.DECLARED, Grip.SELF)
 DEPTH = 4  # one more than type arguments may nest
-MANY = (MAX_LITERALS // 2 + 1, MAX_LITERALS + 1, MAX_WIDTH // 2 + 1, MAX_WIDTH + 1, MAX_CALLABLES + 1)
+CAPS = (MAX_LITERALS, MAX_WIDTH, MAX_EXTERNALS, MAX_CALLABLES, MAX_METHODS)
+MANY = tuple(sorted({n for cap in CAPS for n in (cap // 2 + 1, cap, cap + 1)}))  # two halves pass a cap together
 
 
 class ValueGrammar:
