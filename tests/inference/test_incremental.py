@@ -78,3 +78,18 @@ def test_where_nothing_changes_nothing_is_evaluated(name: str) -> None:
     resolved = live.update(build_program(moved, program.interner))
     assert resolved.work.evaluations == 0
     assert compare(resolved, resolve_cold(moved), ("moved", "cold")) is None
+
+
+def test_what_new_makes_is_not_guessed_before_it_is_known() -> None:
+    """A cold run meets the call before the class body: an instance guessed then would stay, and only there."""
+    made = """
+        class C:
+            def m(self): pass
+        class B:
+            def m(self): pass
+            def __new__(cls): return C()
+        """
+    used = "import m\nz = m.B()\ndef g(): z.m()\n"
+    texts = {"m.py": textwrap.dedent(made), "n.py": used}
+    demand([texts, {**texts, "n.py": used + "y = 1\n"}], find_memory)
+    assert [e.callee for e in resolve_cold(texts).edges if e.caller == "n:g" and e.kind.is_call] == ["m:C.m"]

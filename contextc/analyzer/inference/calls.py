@@ -385,7 +385,7 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
     result: ValueSet = frozenset({made})
     ran = _run_new(frame, callee, args, context)
     if ran is not None:
-        result = ran or result
+        result = ran
     initialiser = classes.owner(callee.cls, "__init__")
     if initialiser is not None and classes.in_repository(initialiser):
         _run_constructor(frame, callee, initialiser, "__init__", args, context)
@@ -400,7 +400,8 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
 
 
 def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
-    """Runs the repository's `__new__`; its result, or None where there is none."""
+    """Runs the repository's `__new__`; its result, or None where there is none. What it makes in ways not known is an
+    instance of the class; as long as nothing is known of its result, there is none: a guess would stay."""
     kernel = frame.kernel
     owner = kernel.classes.owner(callee.cls, "__new__")
     if owner is None or not kernel.classes.in_repository(owner):
@@ -412,7 +413,12 @@ def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallCo
         if isinstance(function, FunctionValue):
             inner = context._replace(how=how)
             found |= call_function(frame, function, callee, args, inner)
-    return frozenset(v for v in found if not isinstance(v, (Open, External)))
+        else:
+            found.update(kernel.open(Reason.UNTYPED_RECEIVER))
+    known = frozenset(v for v in found if not isinstance(v, (Open, External)))
+    if len(known) < len(found):
+        return known | {kernel.make.instance(callee.cls, callee.grip, callee.args)}
+    return known
 
 
 def _run_constructor(

@@ -309,7 +309,9 @@ def _merge_group(make: Interner, group: list[Instance | Partial]) -> Value:
 
 
 def _join_column(make: Interner, column: set[ValueSet]) -> ValueSet:
-    return _join_all(make, list(column)) if len(column) > 1 else next(iter(column))
+    """A column that says nothing yet changes nothing: a literal stays one until there is another."""
+    said = [values for values in column if values]
+    return _join_all(make, said) if len(said) > 1 else said[0] if said else NOTHING
 
 
 def _join_all(make: Interner, sets: list[ValueSet]) -> ValueSet:
