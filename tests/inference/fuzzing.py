@@ -60,7 +60,7 @@ def write_program(number: int) -> Program:
     """The program of that number: the same with each Python and each version of hypothesis."""
     choose = random.Random(number)
     grammar = Grammar(lambda strategy: 0)
-    grammar.number = choose.randrange  # type: ignore[method-assign]
+    grammar.number = choose.randrange  # type: ignore[method-assign,assignment]
     return Program([grammar.files(2, 2)])
 
 

@@ -13,6 +13,7 @@ import random
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from contextc.analyzer.externals.stubs import StubLibrary
 from contextc.analyzer.inference.fixpoint import Solver
@@ -59,7 +60,7 @@ def build_program(files: Files, interner: Interner | None = None) -> Program:
     named = name_files(Tree(paths, packages, folders, {}, (), (), ()), _ROOTS)
     index = ModuleIndex(named, _ROOTS, packages)
     read = tuple((file, read_text(files[file.path]), files[file.path].encode("utf-8")) for file in named)
-    more = {} if interner is None else {"interner": interner}
+    more: dict[str, Any] = {} if interner is None else {"interner": interner}
     return Program(read, index, load_stub, PYTHON, PLATFORM, **more)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contextc.analyzer.inference import heap
 from contextc.analyzer.inference.heap import join_values, show_widened
 from contextc.model.edge import Reason
-from contextc.model.value import MAX_LITERALS, NOTHING, Grip, Interner, Value, ValueSet
+from contextc.model.value import MAX_EXTERNALS, MAX_LITERALS, NOTHING, Grip, Interner, Value, ValueSet
 from tests.inference.fuzzing import TIGHT, many, tighten
 from tests.inference.grammar import Grammar
 from tests.inference.values import ValueGrammar, show_values
@@ -89,7 +89,7 @@ def test_a_cell_grows_a_bounded_number_of_times(given_sets: Sets) -> None:
 
 
 def find_cap(name: str) -> int:
-    return heap._CAPS[name][1] if name in heap._CAPS else heap.MAX_LITERALS
+    return heap._CAPS[name][1] if name in heap._CAPS else int(vars(heap)["MAX_LITERALS"])
 
 
 @pytest.mark.parametrize("name", CAPPED)
@@ -117,7 +117,7 @@ def test_every_cap_is_known_here() -> None:
 
 def test_no_cap_is_below_the_size_that_is_not_looked_at() -> None:
     """The join counts nothing in sets of up to MAX_EXTERNALS values."""
-    assert min(heap.MAX_LITERALS, *(most for _, most in heap._CAPS.values())) >= heap.MAX_EXTERNALS
+    assert min(MAX_LITERALS, *(most for _, most in heap._CAPS.values())) >= MAX_EXTERNALS
 
 
 @given(given_sets=value_sets(3))
