@@ -474,7 +474,7 @@ def test_what_is_known_after_a_store_hangs_on_what_it_is_stored_to(name: str) ->
     solved = solve_transfers()
     make = solved.kernel.make
     base: ValueSet = frozenset({make.instance("m:Base")})
-    owner = {"free_store": make.function("m:plain"), "property_store": make.instance("m:Derived")}
+    owner: dict[str, Value] = {"free_store": make.function("m:plain"), "property_store": make.instance("m:Derived")}
     stored_to: ValueSet = frozenset({owner.get(name, make.instance("m:Model"))})
     less = {"x": stored_to, "y": NOTHING} if name == "free_store" else {"x": NOTHING, "y": base}
     rich, _ = evaluate_with(solved, solved.transfers[name], {"x": stored_to, "y": base}, solved.cells)
