@@ -43,13 +43,13 @@ def find_memory(states: States) -> str | None:
 
 
 @given(program=histories())
-@many(150)
+@many(70)
 def test_an_edited_program_is_as_a_new_one(program: Program) -> None:
     demand(program, find_memory)
 
 
 @given(program=histories())
-@many(60)
+@many(30)
 @pytest.mark.usefixtures("tight_caps")
 def test_an_edited_program_is_as_a_new_one_past_every_cap(program: Program) -> None:
     demand(program, find_memory, part="tight")

@@ -51,7 +51,7 @@ def value_sets(draw: Any, count: int) -> Sets:
 
 
 @given(given_sets=value_sets(3))
-@many(2000, shrink=True)
+@many(1000, shrink=True)
 def test_join_is_a_least_upper_bound(given_sets: Sets) -> None:
     make, (a, b, c) = given_sets
 

@@ -43,14 +43,14 @@ def test_known_faults_become_fewer() -> None:
 
 @unless(FAULTY)
 @given(program=programs())
-@many(200)
+@many(100)
 def test_any_order_of_evaluation_gives_the_same(program: Program) -> None:
     demand(program, find_disorder)
 
 
 @unless(FAULTY)
 @given(program=programs(2))
-@many(100)
+@many(50)
 @pytest.mark.usefixtures("tight_caps")
 def test_any_order_gives_the_same_past_every_cap(program: Program) -> None:
     demand(program, find_disorder, part="tight")

@@ -121,7 +121,7 @@ def test_known_faults_become_fewer() -> None:
 
 @unless(FAULTY)
 @given(program=programs())
-@many(200)
+@many(100)
 def test_a_body_says_no_more_of_less(program: Program) -> None:
     with allow_deep_programs():
         demand(program, find_excesses)
