@@ -20,6 +20,7 @@ from contextc.model.value import (
     BoundMethod,
     CallableType,
     ClassObject,
+    Context,
     External,
     FunctionValue,
     Given,
@@ -197,5 +198,6 @@ WRITERS: dict[type[Any], Callable[[_Describer, Any, int], str]] = {
     Possible: lambda to, value, depth: f"possible {to.union((value.value,), depth)}",
     Intrinsic: lambda to, value, depth: f"intrinsic {value.name}",
     Given: lambda to, value, depth: f"given {value.parameter}",
+    Context: lambda to, value, depth: f"specialisation of {to.name(value.symbol)}",
     Open: lambda to, value, depth: f"?[{value.reason.value}]",
 }
