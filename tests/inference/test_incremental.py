@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 
 from contextc.analyzer.inference.incremental import LiveSolver
 from tests.inference.edits import normalise
-from tests.inference.fuzzing import Program, compare, demand, histories, many, tighten
-from tests.inference.programs import allow_deep_programs, build_program, resolve_cold
+from tests.inference.fuzzing import Program, compare, demand, histories, many
+from tests.inference.programs import build_program, resolve_cold
 from tests.inference.shrinking import States
 from tests.inference.test_termination import GROWING
-
-
-@pytest.fixture(autouse=True, scope="module")
-def deep_programs() -> Iterator[None]:
-    with allow_deep_programs():
-        yield
-
-
-@pytest.fixture
-def tight_caps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small programs pass no cap. With tight ones they pass all of them."""
-    tighten(monkeypatch)
 
 
 def find_memory(states: States) -> str | None:

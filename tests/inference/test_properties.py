@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 
-from tests.inference.fuzzing import Program, compare, count_faulty, demand, many, programs, tighten, unless
-from tests.inference.programs import allow_deep_programs, resolve_cold
+from tests.inference.fuzzing import Program, compare, count_faulty, demand, many, programs, unless
+from tests.inference.programs import resolve_cold
 from tests.inference.shrinking import States
 
 SEEDS = (1, 2)
 FAULTY = 0  # of the first 200 programs: known faults. May only fall; at 0 the property is demanded of any program
-
-
-@pytest.fixture(autouse=True, scope="module")
-def deep_programs() -> Iterator[None]:
-    with allow_deep_programs():
-        yield
-
-
-@pytest.fixture
-def tight_caps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small programs pass no cap. With tight ones they pass all of them."""
-    tighten(monkeypatch)
 
 
 def find_disorder(states: States) -> str | None:

@@ -8,7 +8,7 @@ takes as many rounds.) The counts are the same on each machine; no clock is aske
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ from contextc.analyzer.inference.fixpoint import Solver
 from contextc.analyzer.inference.resolution import resolve_program
 from contextc.analyzer.inference.specialisation import MAX_CONTEXTS
 from tests.inference.fuzzing import Program, compare, many, programs
-from tests.inference.programs import allow_deep_programs, build_program, resolve_cold
+from tests.inference.programs import build_program, resolve_cold
 
 GROWING = {
     "a tuple around itself in a loop": """
@@ -267,12 +267,6 @@ LARGE = {
     "60 functions that pass each other": callbacks(60),
     "300 classes, each below the one before": tower(300),
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def deep_programs() -> Iterator[None]:
-    with allow_deep_programs():
-        yield
 
 
 def demand_bounded(files: Mapping[str, str]) -> None:

@@ -227,6 +227,3 @@ def describe_unit(definition: Definition) -> object:
         at = at.parent
     own = (facts.body, facts.bindings, facts.globals, facts.nonlocals)
     return (describe_header(definition), own, tuple(describe_header(c) for c in definition.children), tuple(scopes))
-
-
-__all__ = ["Traced", "TracedKernel", "Tracer", "describe", "describe_header", "describe_unit"]

@@ -9,7 +9,7 @@ read a cell is queued when the cell grows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import Union
 
 from contextc.analyzer.inference.worklist import Worklist
@@ -195,14 +195,6 @@ class Heap:
         return copy
 
     # ---------------------------------------------------------------------------------------------- figures
-
-    def readers(self, key: CellKey) -> Iterator[int]:
-        """The units that have read a cell."""
-        return iter(self._readers.get(key, ()))
-
-    def written_by(self, writer: int) -> Iterator[CellKey]:
-        """The cells a writer contributes to."""
-        return iter(self._given.get(writer, ()))
 
     @property
     def size(self) -> int:
