@@ -149,7 +149,7 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
         if classes.in_repository(cls):
             found |= _typed(frame, frame.read(("iattr", cls, name)), value, cls)
     if value.grip is not Grip.EXACT:
-        for below, other in classes.owners_below(value.cls, name):
+        for below, other in classes.owners_below(value.cls, name, _running(frame, value)):
             grip = Grip.GUESSED if value.grip is Grip.GUESSED else Grip.DECLARED
             receiver = kernel.make.instance(below, grip)
             found |= _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
@@ -159,6 +159,15 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
     if owner is None and not _is_dunder(name):
         found |= _fall_back(frame, value, name, at, not found)
     return frozenset(found)
+
+
+def _running(frame: Frame, receiver: Instance | ClassObject) -> str | None:
+    """For the symbolic receiver of the method whose code this is, the method's name."""
+    if receiver.grip is not Grip.SELF:
+        return None
+    method = frame.unit.enclosing_method()
+    owner = method.enclosing_class() if method is not None else None
+    return method.name if method is not None and owner is not None and owner.id == receiver.cls else None
 
 
 def _from_unknown_base(frame: Frame, base: str, name: str) -> Value:
@@ -340,7 +349,7 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
     if owner is None or owner == "~builtins:object":
         found |= _read_metaclass(frame, value, name, at)
     if value.grip is not Grip.EXACT:
-        for below, other in classes.owners_below(value.cls, name):
+        for below, other in classes.owners_below(value.cls, name, _running(frame, value)):
             receiver = kernel.make.class_object(below, Grip.DECLARED)
             for item in _class_level(frame, other, name):
                 found |= _bind_to_class(frame, item, receiver, at)
@@ -415,7 +424,9 @@ def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSe
         return NOTHING
     lines = [classes.mro(receiver.cls)]
     if receiver.grip is not Grip.EXACT:
-        lines.extend(classes.mro(below) for below in classes.descendants(receiver.cls))
+        running = _running(frame, receiver)
+        heirs = classes.descendants(receiver.cls) if running is None else classes.heirs(receiver.cls, running)
+        lines.extend(classes.mro(below) for below in heirs)
     found: set[Value] = set()
     for line in lines:
         if value.cls not in line:

@@ -236,8 +236,12 @@ def record(
     possible = context.possible or (group is not None and kind is EdgeKind.PROPERTY)
     indirect = group is not None or guessed  # never certain
     context.outcome.targets.add(
-        Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow)
+        Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow, _by_class(receiver))
     )
+
+
+def _by_class(receiver: Value | None) -> bool:
+    return isinstance(receiver, (Instance, ClassObject)) and receiver.grip in (Grip.SELF, Grip.DECLARED)
 
 
 def _by_receiver(
@@ -372,6 +376,8 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
     if not classes.is_known(callee.cls):
         return _call_open(frame, kernel.make.external(callee.cls[1:]), args, context)
     info = classes.info(callee.cls)
+    if frame.recorder is not None and callee.grip is Grip.EXACT:
+        frame.recorder.made.add(callee.cls)
     args = expand_arguments(frame, args)
     if not classes.in_repository(callee.cls):
         from contextc.analyzer.inference.library import construct_stub
@@ -394,7 +400,7 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
     if callee.grip is not Grip.EXACT:
         for below, owner in classes.owners_below(callee.cls, "__init__"):
             if classes.in_repository(owner):
-                receiver = kernel.make.class_object(below, Grip.EXACT)
+                receiver = kernel.make.class_object(below, Grip.DECLARED)
                 _run_constructor(frame, receiver, owner, "__init__", args, context)
     return result
 
@@ -435,7 +441,9 @@ def _run_constructor(
                 kind, rule = EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR
                 if context.possible:
                     kind = EdgeKind.DYNAMIC
-                context.outcome.targets.add(Target(definition.id, kind, rule, callee.cls, context.possible))
+                by_class = callee.grip is not Grip.EXACT
+                target = Target(definition.id, kind, rule, callee.cls, context.possible, by_class=by_class)
+                context.outcome.targets.add(target)
             _hand_over(frame, definition, receiver, args)
 
 

@@ -47,7 +47,9 @@ class Classes:
         self._local = frozenset(d.id for m in program.repository for d in m.definitions if d.is_class)
         self.stored_attributes: dict[str, frozenset[str]] = {}
         self.foreign_stores: frozenset[str] = frozenset()
+        self.borrowed_attributes: dict[str, frozenset[str]] = {}
         self._owners: dict[tuple[str, str], str | None] = {}
+        self._heirs: dict[tuple[str, str], tuple[str, ...]] = {}
         self._stores: dict[tuple[str, str], bool] = {}
         program.find_stub("builtins")
         for module in program.repository:
@@ -124,16 +126,35 @@ class Classes:
             self._stores[key] = found
         return found
 
-    def owners_below(self, class_id: str, name: str) -> list[tuple[str, str]]:
+    def owners_below(self, class_id: str, name: str, method: str | None = None) -> list[tuple[str, str]]:
         """(subclass, owner) pairs: for each repository subclass, the class that gives it `name`, where that is not the
-        one that gives it to `class_id`. Each owner once, with the first such subclass."""
+        one that gives it to `class_id`. Each owner once, with the first such subclass. With `method`, the name of a
+        method of the class: only for the subclasses on whose objects its code can run."""
         own = self.owner(class_id, name)
         found: dict[str, str] = {}
-        for below in self.descendants(class_id):
+        for below in self.descendants(class_id) if method is None else self.heirs(class_id, method):
             owner = self.owner(below, name)
             if owner is not None and owner != own and owner not in found:
                 found[owner] = below
         return [(below, owner) for owner, below in found.items()]
+
+    def heirs(self, class_id: str, method: str) -> tuple[str, ...]:
+        """The repository's classes below this one on whose objects its method of that name can run: where they do not
+        replace it, or what replaces it may hand on to the class above (`super().method`, `Base.method`)."""
+        key = (class_id, method)
+        found = self._heirs.get(key)
+        if found is None:
+            found = tuple(c for c in self.descendants(class_id) if self._inherits(c, class_id, method))
+            self._heirs[key] = found
+        return found
+
+    def _inherits(self, below: str, class_id: str, method: str) -> bool:
+        for owner in self.mro(below):
+            if owner == class_id:
+                return True
+            if self.declares(owner, method) and method not in self.borrowed_attributes.get(owner, frozenset({method})):
+                return False
+        return True
 
     # ---------------------------------------------------------------------------------------------- building
 

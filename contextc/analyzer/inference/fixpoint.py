@@ -95,6 +95,7 @@ def make_kernel(program: Program, numbers: Units, worklist: Worklist) -> Kernel:
     kernel = Kernel(program, numbers, worklist)
     kernel.classes.stored_attributes = find_stored_attributes(program)
     kernel.classes.foreign_stores = find_foreign_stores(program)
+    kernel.classes.borrowed_attributes = find_borrowed_attributes(program)
     return kernel
 
 
@@ -239,6 +240,26 @@ def find_stored_attributes(program: Program) -> dict[str, frozenset[str]]:
                 for target in _targets(node):
                     if isinstance(target, ir.Attribute) and _is_name(target.value, receiver):
                         names.add(target.attr)
+    return {cls: frozenset(names) for cls, names in found.items()}
+
+
+def find_borrowed_attributes(program: Program) -> dict[str, frozenset[str]]:
+    """By class id, the attributes that its methods read on anything but their first parameter, by text: what
+    `super().name` and `Base.name` can mean is among them."""
+    from contextc.model.traverse import iter_nodes
+
+    found: dict[str, set[str]] = {}
+    for module in program.repository:
+        for definition in module.definitions:
+            method = definition.enclosing_method()
+            owner = method.enclosing_class() if method is not None else None
+            if method is None or owner is None or not definition.is_function:
+                continue
+            receiver = method.facts.parameters[0].name if method.facts.parameters else ""
+            names = found.setdefault(owner.id, set())
+            for node in iter_nodes(*definition.facts.body):
+                if isinstance(node, ir.Attribute) and not _is_name(node.value, receiver):
+                    names.add(node.attr)
     return {cls: frozenset(names) for cls, names in found.items()}
 
 

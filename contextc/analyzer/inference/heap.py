@@ -196,6 +196,10 @@ class Heap:
 
     # ---------------------------------------------------------------------------------------------- figures
 
+    def items(self) -> Iterable[tuple[CellKey, ValueSet]]:
+        """Each cell with its content."""
+        return self._cells.items()
+
     @property
     def size(self) -> int:
         """Number of cells with content."""

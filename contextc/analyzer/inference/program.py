@@ -59,6 +59,13 @@ class Definition:
         """The class in whose body this stands directly, or None."""
         return self.parent if self.parent is not None and self.parent.is_class else None
 
+    def enclosing_method(self) -> Definition | None:
+        """The method that this function is, or is written in."""
+        at: Definition | None = self
+        while at is not None and not (at.is_function and at.parent is not None and at.parent.is_class):
+            at = at.parent
+        return at
+
     def scope(self) -> Definition:
         """The nearest definition that owns code: itself, or for a variable the scope that holds it."""
         at: Definition = self

@@ -16,7 +16,8 @@ class Target(NamedTuple):
     """A definition that a site can run. `group` ties together what one callee value runs (`__new__`, `__init__`).
     `abstract`: its body only declares; where something that implements it can run too, it is hardly what runs.
     `indirect`: what a decorator's closure stands for; the closure's own code decides whether it runs. `hollow`: its
-    body is empty; for an object that was seen being made it still runs, elsewhere it stands for what overrides it."""
+    body is empty; for an object that was seen being made it still runs, elsewhere it stands for what overrides it.
+    `by_class`: admitted because of a class that the receiver is declared to have, not of an object that was seen."""
 
     callee: str
     kind: EdgeKind
@@ -26,11 +27,12 @@ class Target(NamedTuple):
     abstract: bool = False
     indirect: bool = False
     hollow: bool = False
+    by_class: bool = False
 
 
 class Outcome:
     """One site. `others` counts callee values outside the repository; `soft` reasons only matter without a target.
-    `wide`: callees that the width of a hierarchy leaves only possible."""
+    `wide`: callees that a hierarchy's width or distance leaves only possible."""
 
     __slots__ = ("detail", "others", "reasons", "registered", "soft", "targets", "wide")
 
@@ -77,6 +79,7 @@ class Recorder:
         self.implicit: dict[tuple[str, int, str], Outcome] = {}
         self.relations: set[tuple[str, int, str, EdgeKind, Rule]] = set()
         self.met = 0  # implicit calls met so far
+        self.made: set[str] = set()  # ids of the classes that some site calls by themselves, not by a class above
         self.plain: set[tuple[str, int]] = set()  # nodes where some value runs no code of the repository
         self.revealed: dict[tuple[str, int], ValueSet] = {}  # what a `reveal_type` was given, by its site
 

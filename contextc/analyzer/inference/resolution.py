@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from contextc.analyzer.frameworks.signals import iter_signal_edges
 from contextc.analyzer.inference.classes import has_decorator
+from contextc.analyzer.inference.distance import Sightings
 from contextc.analyzer.inference.fixpoint import NO_WORK, UNIT_KINDS, Solver, Work
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
@@ -45,16 +46,19 @@ def resolve_program(solver: Solver) -> Resolved:
     """Solves and writes everything down, sorted."""
     described = describe_program(solver)
     recorder = solver.solve()
+    sightings = Sightings(solver.kernel, recorder)
     edges: set[Edge] = set()
     unresolved: set[Unresolved] = set()
     for (unit, at), outcome in recorder.calls.items():
         definition = solver.kernel.definition(unit)
-        outcome.wide = find_wide(solver.kernel, definition, outcome)
+        outcome.wide = find_wide(solver.kernel, definition, outcome) | sightings.find_distant(definition, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=True))
         unresolved.update(_open_site(definition, at, outcome))
     for (unit, at, operation), outcome in recorder.implicit.items():
         outcome.others += (unit, at) in recorder.plain or recorder.has_alternative(unit, at, operation)
-        edges.update(_edges(solver, solver.kernel.definition(unit), at, outcome, explicit=False))
+        definition = solver.kernel.definition(unit)
+        outcome.wide = sightings.find_distant(definition, outcome)
+        edges.update(_edges(solver, definition, at, outcome, explicit=False))
     for module in solver.kernel.program.repository:
         unresolved.update(_damaged_lines(module))
     edges.update(iter_signal_edges(solver))

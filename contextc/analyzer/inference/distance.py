@@ -1,0 +1,111 @@
+"""Distant overrides (stratum 4): what a class that nobody here is seen to use defines, in a module out of reach.
+
+In: a solved kernel and what the resolution pass recorded. Out: for a site, the callees that are only possible there.
+`self.delete(key)` in `backends/base.py` admits the `delete` of each backend below it; of one that no code in the
+repository makes or passes on, in a module that `backends/base.py` does not import, only a name in somebody's settings
+can bring an object.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.kernel import Kernel
+from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
+from contextc.analyzer.inference.recorder import Outcome, Recorder, Target
+from contextc.model import ir
+from contextc.model.traverse import iter_nodes
+from contextc.model.value import ClassObject, Grip, Instance
+
+
+class Reach:
+    """Which modules a module brings in when it is imported, itself included."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._direct: dict[str, list[ModuleInfo]] = {}
+        self._all: dict[str, frozenset[str]] = {}
+
+    def modules_from(self, module: ModuleInfo) -> frozenset[str]:
+        """Ids of the repository's modules that run when `module` is imported: imports at module and class level, and
+        what those import in turn. An import inside of a function or below `if TYPE_CHECKING` brings nothing in."""
+        found = self._all.get(module.module_id)
+        if found is None:
+            seen = {module.module_id}
+            waiting = [module]
+            while waiting:
+                for other in self._imports(waiting.pop()):
+                    if other.module_id not in seen:
+                        seen.add(other.module_id)
+                        waiting.append(other)
+            found = self._all[module.module_id] = frozenset(seen)
+        return found
+
+    def _imports(self, module: ModuleInfo) -> list[ModuleInfo]:
+        found = self._direct.get(module.module_id)
+        if found is None:
+            names = {name for unit in module.definitions if _runs_on_import(unit) for name in self._names(unit)}
+            modules = (self._program.find_module(name, module) for name in sorted(names))
+            found = self._direct[module.module_id] = [m for m in modules if m is not None and m.in_repository]
+        return found
+
+    def _names(self, unit: Definition) -> set[str]:
+        found: set[str] = set()
+        skipped: set[int] = set()
+        for node in iter_nodes(*unit.facts.body):
+            if id(node) in skipped:
+                continue
+            if isinstance(node, ir.If) and _is_type_checking(node.test):
+                skipped.update(id(n) for n in iter_nodes(*node.body))
+            elif isinstance(node, ir.Import):
+                found.update(n.name for n in node.names)
+            elif isinstance(node, ir.ImportFrom):
+                base = self._program.absolute_name(unit.module, node.level, node.module)
+                if base is not None:
+                    found.add(base)
+                    found.update(f"{base}.{n.name}" for n in node.names if n.name != "*")
+        return found
+
+
+def _runs_on_import(unit: Definition) -> bool:
+    """Whether a body runs when its module does: the module's own, or a class's that no function holds."""
+    at: Definition | None = unit
+    while at is not None and at.is_class:
+        at = at.parent
+    return at is not None and not at.is_function
+
+
+def _is_type_checking(test: ir.Expr) -> bool:
+    return (isinstance(test, ir.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ir.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+class Sightings:
+    """The classes of which code of the repository is seen to make an object, or which it hands on as a value."""
+
+    def __init__(self, kernel: Kernel, recorder: Recorder) -> None:
+        self._kernel = kernel
+        self._reach = Reach(kernel.program)
+        self._seen = set(recorder.made)
+        for key, values in kernel.heap.items():
+            for value in values:
+                if isinstance(value, (Instance, ClassObject)) and value.grip is Grip.EXACT:
+                    if key[0] != "global" and not (key[0] == "cattr" and isinstance(value, ClassObject)):
+                        self._seen.add(value.cls)
+
+    def find_distant(self, unit: Definition, outcome: Outcome) -> frozenset[str]:
+        """The callees of a site that only an object not seen here, of a class out of reach, would run."""
+        if len({t.group for t in outcome.targets if not t.possible}) < 2:
+            return frozenset()
+        seen = {t.callee for t in outcome.targets if not t.by_class}
+        return frozenset(
+            t.callee for t in outcome.targets if t.callee not in seen and self._is_distant(unit, t)
+        )
+
+    def _is_distant(self, unit: Definition, target: Target) -> bool:
+        callee = self._kernel.definition(target.callee)
+        owner = callee if callee.is_class else callee.enclosing_class()
+        if owner is None or owner.module.module_id in self._reach.modules_from(unit.module):
+            return False
+        classes = self._kernel.classes
+        heirs = [c for c in classes.descendants(owner.id) if classes.owner(c, callee.name) == owner.id]
+        return not self._seen.intersection([owner.id, *heirs])
