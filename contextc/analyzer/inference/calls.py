@@ -234,7 +234,8 @@ def record(
     if frame.recorder is not None:
         frame.recorder.met += 1
     possible = context.possible or (group is not None and kind is EdgeKind.PROPERTY)
-    indirect = group is not None or guessed  # never certain
+    once = rule is Rule.DESCRIPTOR and frame.kernel.keeps_result(callee)
+    indirect = group is not None or guessed or once  # never certain
     context.outcome.targets.add(
         Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow, _by_class(receiver))
     )

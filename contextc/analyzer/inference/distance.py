@@ -87,10 +87,8 @@ class Sightings:
         self._reach = Reach(kernel.program)
         self._seen = set(recorder.made)
         for key, values in kernel.heap.items():
-            for value in values:
-                if isinstance(value, (Instance, ClassObject)) and value.grip is Grip.EXACT:
-                    if key[0] != "global" and not (key[0] == "cattr" and isinstance(value, ClassObject)):
-                        self._seen.add(value.cls)
+            kinds = (Instance,) if key[0] in ("global", "cattr") else (Instance, ClassObject)  # where classes are named
+            self._seen.update(v.cls for v in values if isinstance(v, kinds) and v.grip is Grip.EXACT)
 
     def find_distant(self, unit: Definition, outcome: Outcome) -> frozenset[str]:
         """The callees of a site that only an object not seen here, of a class out of reach, would run."""

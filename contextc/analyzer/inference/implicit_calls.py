@@ -362,7 +362,7 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
             met = frame.recorder.met if frame.recorder is not None else 0
             if has_own_method(frame, value, "__contains__"):
                 call_method(frame, value, "__contains__", (left,), at, Rule.OPERATOR)
-            elif has_own_method(frame, value, "__iter__"):
+            elif has_own_method(frame, value, "__iter__") and not _has_method(frame, value, "__contains__"):
                 iterate(frame, frozenset({value}), at)
             note_plain(frame, value, at, met)
     elif op in COMPARISON:

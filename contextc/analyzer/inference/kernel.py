@@ -25,6 +25,7 @@ from contextc.analyzer.inference.worklist import Worklist
 from contextc.model import ir
 from contextc.model.edge import Reason
 from contextc.model.facts import SymbolKind
+from contextc.model.traverse import iter_nodes
 from contextc.model.value import (
     NOTHING,
     CallableType,
@@ -85,6 +86,7 @@ class Kernel:
         self._stub_values: dict[tuple[str, str], ValueSet] = {}
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}
+        self._keeping: dict[str, bool] = {}
         self._interesting: dict[str, tuple[str, ...]] = {}
 
     def open(self, reason: Reason) -> ValueSet:
@@ -265,6 +267,18 @@ class Kernel:
             return False
         bottom = [c for c in self.classes.descendants(owner.id) if not self.classes.descendants(c)]
         return bool(bottom) and all(self._fills(c, definition.name) for c in bottom)
+
+    def keeps_result(self, definition: Definition) -> bool:
+        """Whether a `__get__` or `__getattr__` may store its result on the object, where the next access finds it."""
+        known = self._keeping.get(definition.id)
+        if known is None:
+            known = any(
+                (isinstance(n, ir.Attribute) and n.attr in ("__dict__", "__setattr__"))
+                or (isinstance(n, ir.Name) and n.id == "setattr")
+                for n in iter_nodes(*definition.facts.body)
+            )
+            self._keeping[definition.id] = known
+        return known
 
     def _fills(self, cls: str, name: str) -> bool:
         """Whether a class has a method with something in its body, its own or inherited."""

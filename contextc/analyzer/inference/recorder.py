@@ -15,7 +15,8 @@ from contextc.model.value import ValueSet
 class Target(NamedTuple):
     """A definition that a site can run. `group` ties together what one callee value runs (`__new__`, `__init__`).
     `abstract`: its body only declares; where something that implements it can run too, it is hardly what runs.
-    `indirect`: what a decorator's closure stands for; the closure's own code decides whether it runs. `hollow`: its
+    `indirect`: what a decorator's closure stands for, whose own code decides whether it runs; what puts its result
+    where the next access finds it first. `hollow`: its
     body is empty; for an object that was seen being made it still runs, elsewhere it stands for what overrides it.
     `by_class`: admitted because of a class that the receiver is declared to have, not of an object that was seen."""
 
