@@ -20,7 +20,7 @@ from contextc.model.value import NOTHING, Interner, ValueSet
 from tests.inference.fuzzing import Program, count_faulty, demand, many, programs, unless
 from tests.inference.programs import allow_deep_programs, build_program
 from tests.inference.shrinking import States
-from tests.inference.values import show_key, show_values
+from tests.inference.values import make_poorer, show_key, show_values
 
 TRIES = 3  # poorer states for each body
 FAULTY = 0  # of the first 200 programs: known faults. May only fall; at 0 the property is demanded of any program
@@ -81,7 +81,7 @@ def iterate_poorer(kernel: Kernel, unit: Definition, final: Cells, choose: rando
                 poorer[key] = NOTHING
             elif kind < 0.6:
                 values = sorted(final[key], key=show_key)
-                poorer[key] = frozenset(v for v in values if choose.random() < 0.5)
+                poorer[key] = frozenset(make_poorer(kernel.make, v, choose) for v in values if choose.random() < 0.5)
         yield poorer
 
 

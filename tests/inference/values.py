@@ -6,6 +6,7 @@ some hold one more of a kind than a cell may.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 from contextc.model.edge import Reason
@@ -18,8 +19,11 @@ from contextc.model.value import (
     MAX_WIDTH,
     NOTHING,
     FunctionValue,
+    Given,
     Grip,
+    Instance,
     Interner,
+    Partial,
     Value,
     ValueSet,
 )
@@ -184,6 +188,23 @@ class ValueGrammar:
 
     def _open(self, depth: int) -> Value:
         return self._make.open(self._choose.pick((Reason.UNTYPED_RECEIVER, Reason.WIDENED, Reason.BUDGET)))
+
+
+def make_poorer(make: Interner, value: Value, choose: random.Random) -> Value:
+    """The value as it may have been at some time before: with less in its parts."""
+
+    def some(values: ValueSet) -> ValueSet:
+        kept = (v for v in sorted(values, key=show_key) if choose.random() < 0.6)
+        return frozenset(make_poorer(make, v, choose) for v in kept)
+
+    if isinstance(value, Instance) and value.args:
+        return make.instance(value.cls, value.grip, tuple(map(some, value.args)), value.site)
+    if isinstance(value, Given) and value.kept is not None:
+        return make.given(value.symbol, value.parameter, some(value.kept))
+    if isinstance(value, Partial):
+        keywords = tuple((name, some(values)) for name, values in value.keywords)
+        return make.partial(value.function, tuple(map(some, value.args)), keywords)
+    return value
 
 
 def show_values(values: ValueSet) -> str:

@@ -167,19 +167,27 @@ def call_function(
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
     elif args.positional and frame.kernel.method_kind(definition) == "instance":
-        actuals = frame.expand(args.positional[0][1])
-        result = frozenset().union(*(frame.kernel.receive(result, actual) for actual in actuals)) if actuals else result
+        result = _receive_first(frame, result, frame.expand(args.positional[0][1]))
     if function.inner is not None:
         inner = frame.kernel.definition(function.inner.symbol)
         if inner.module.in_repository:
             record(frame, context, inner, receiver, definition.id)
         told = function_result(frame, function.inner, inner, {}, None)
-        result = told if told else result
+        if told or (frame.recorder is None and frame.kernel.gives_result(inner)):
+            result = told
         if receiver is not None:
             result = frame.kernel.receive(result, receiver)
     if function.flavor == "contextmanager":
         return _manager(frame, result)
     return result
+
+
+def _receive_first(frame: Frame, result: ValueSet, actuals: ValueSet) -> ValueSet:
+    """The result of `C.method(x)`: what stands for the receiver is x; as long as nothing is known of x, nothing."""
+    if not actuals and frame.recorder is not None:
+        return result
+    found = {v for v in result if not (isinstance(v, (Instance, ClassObject)) and v.grip is Grip.SELF)}
+    return frozenset(found).union(*(frame.kernel.receive(result, actual) for actual in actuals))
 
 
 def _dispatch(

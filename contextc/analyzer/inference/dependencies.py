@@ -132,6 +132,13 @@ class TracedKernel(Kernel):
             self.tracer.note("kernel", "definition", (symbol,), found)
         return found
 
+    def gives_result(self, definition: Definition) -> bool:
+        """Whether a function says what a call of it gives, noted."""
+        found = super().gives_result(definition)
+        if self.tracer.unit >= 0:
+            self.tracer.note("kernel", "gives_result", (definition,), found)
+        return found
+
     def interesting_parameters(self, definition: Definition) -> tuple[str, ...]:
         """The parameters that a function's result hangs on, noted."""
         found = super().interesting_parameters(definition)

@@ -87,6 +87,7 @@ class Kernel:
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}
         self._keeping: dict[str, bool] = {}
+        self._giving: dict[str, bool] = {}
         self._interesting: dict[str, tuple[str, ...]] = {}
 
     def open(self, reason: Reason) -> ValueSet:
@@ -103,6 +104,16 @@ class Kernel:
     def definition(self, symbol: str) -> Definition:
         """The definition of that id."""
         return self.program.definition(symbol)
+
+    def gives_result(self, definition: Definition) -> bool:
+        """By text, whether a function says what a call of it gives: it declares, yields or returns something."""
+        known = self._giving.get(definition.id)
+        if known is None:
+            facts = definition.facts
+            known = facts.returns is not None or facts.is_generator
+            known = known or any(isinstance(n, ir.Return) and n.value is not None for n in iter_nodes(*facts.body))
+            self._giving[definition.id] = known
+        return known
 
     def interesting_parameters(self, definition: Definition) -> tuple[str, ...]:
         """By text, the parameters that a function's result hangs on."""

@@ -6,7 +6,7 @@ their body's evaluation ends.
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.attributes import delete_attribute, store_attribute
+from contextc.analyzer.inference.attributes import delete_attribute, read_attribute, store_attribute
 from contextc.analyzer.inference.generics import tuple_items
 from contextc.analyzer.inference.implicit_calls import iterate, store_subscript
 from contextc.analyzer.inference.kernel import Frame
@@ -50,22 +50,26 @@ def _owner_class(unit: Definition) -> Definition | None:
 
 
 def _read_global(frame: Frame, name: str) -> ValueSet:
+    """What the module binds, and what other code stores in it; a name that its text does not bind is a builtin too. One
+    of which no text shows a binding is external."""
     kernel = frame.kernel
     module = frame.unit.module
-    found: ValueSet = NOTHING
-    if frame.unit.kind is not SymbolKind.MODULE or name in frame.unit.facts.globals or name not in frame.env:
-        found = frame.read(("global", module.module_id, name)) | frame.read(("patched", module.module_id, name))
-    if found:
-        return found
+    found = frame.read(("global", module.module_id, name)) | frame.read(("patched", module.module_id, name))
     table = kernel.statics.table(module.body)
     if name in table.names or (table.stars and kernel.statics.resolve_member(module, name)):
-        return NOTHING
+        return found
     if name == "__name__":
-        return frozenset({kernel.make.literal("str", module.name)})
+        return found | {kernel.make.literal("str", module.name)}
     if name in _MODULE_NAMES:
-        return frozenset({kernel.builtin(_MODULE_NAMES[name])})
+        return found | {kernel.builtin(_MODULE_NAMES[name])}
     builtins = kernel.program.find_stub("builtins")
-    return kernel.module_member(builtins, name, -1) if builtins is not None else NOTHING
+    if builtins is None:
+        return found
+    if not kernel.statics.resolve_member(builtins, name):
+        stored = kernel.statics.declares_global(module, name) or name in kernel.classes.foreign_stores
+        if stored and (found or frame.recorder is None):
+            return found
+    return found | kernel.module_member(builtins, name, -1)
 
 
 def bind_name(frame: Frame, name: str, values: ValueSet) -> None:
@@ -115,10 +119,8 @@ def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str]
         path = path_of(target)
         if path is not None:
             _forget_paths(frame, path)
-            frame.env.pop(path, None)
-            if values and not _is_managed(frame, owner, target.attr):
-                frame.dotted.add(path.partition(".")[0])
-                frame.env[path] = values
+            frame.dotted.add(path.partition(".")[0])
+            frame.env[path] = values | _read_managed(frame, owner, target.attr)
     elif isinstance(target, ir.Subscript):
         key = evaluate(frame, target.key)
         store_subscript(frame, evaluate(frame, target.value), key, values, target.at)
@@ -128,12 +130,14 @@ def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str]
         bind_target(frame, target.value, values, local)
 
 
-def _is_managed(frame: Frame, owner: ValueSet, name: str) -> bool:
-    """Whether a property or descriptor stands between a store and the next read."""
+def _read_managed(frame: Frame, owner: ValueSet, name: str) -> ValueSet:
+    """What the next read gives where something in the class stands between it and the store: a property, a default."""
     classes = frame.kernel.classes
-    return any(
-        isinstance(v, Instance) and classes.is_known(v.cls) and classes.owner(v.cls, name) is not None for v in owner
-    )
+    found: set[Value] = set()
+    for value in owner:
+        if isinstance(value, Instance) and classes.is_known(value.cls) and classes.owner(value.cls, name) is not None:
+            found |= read_attribute(frame, value, name, -1)
+    return frozenset(found)
 
 
 def _unpack(

@@ -72,6 +72,7 @@ class Statics:
         self._tables: dict[str, Table] = {}
         self._members: dict[tuple[str, str], tuple[Resolved, ...]] = {}
         self._open: set[tuple[str, str]] = set()
+        self._globals: dict[str, frozenset[str]] = {}
         self._followed: set[tuple[str, str, int]] = set()
 
     def table(self, scope: Definition) -> Table:
@@ -80,6 +81,14 @@ class Statics:
         if table is None:
             table = self._tables[scope.id] = build_table(self.program, scope)
         return table
+
+    def declares_global(self, module: ModuleInfo, name: str) -> bool:
+        """Whether some scope of the module has a `global` statement for the name."""
+        names = self._globals.get(module.module_id)
+        if names is None:
+            names = frozenset(n for d in module.definitions for n in d.facts.globals)
+            self._globals[module.module_id] = names
+        return name in names
 
     # ---------------------------------------------------------------------------------------------- names
 
