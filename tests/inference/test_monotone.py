@@ -130,7 +130,8 @@ def keep(a):
     if isinstance(a, Base): return a
     return a if a else None
 def gather(*args): return three(*args, 1)
-choose(), choose(Derived), choose_named(), choose_named(**KEYED), gather(), gather(Base()), gather(1, plain), three(*LONG)
+choose(), choose(Derived), choose_named(), choose_named(**KEYED)
+gather(), gather(Base()), gather(1, plain), three(*LONG)
 keep(Base()), keep([Base()]), keep([1]), keep("a"), keep(plain)
 m.sorted, m.free = plain, Derived()
 

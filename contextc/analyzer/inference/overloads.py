@@ -60,20 +60,41 @@ def choose_overloads(
     if len(fitting) == 1:
         return [(fitting[0], bounds[0])]
     if any(mark for mark, _ in args.positional) or any(name is None for name, _ in args.keywords):
-        return _choose_any(frame, fitting, bounds)
+        return _choose_any(frame, fitting, receiver, args, bounds)
     return _choose_by_value(frame, fitting, receiver, args, bounds)
 
 
-def _choose_any(frame: Frame, candidates: list[Definition], bounds: list[Bound]) -> Chosen:
-    """Every overload each of whose parameters admits one of the values it got."""
+def _choose_any(
+    frame: Frame, candidates: list[Definition], receiver: Value | None, args: Arguments, bounds: list[Bound]
+) -> Chosen:
+    """Every overload each of whose parameters admits one of the values it got. What a star hands over may go to more
+    parameters as more is known, so of that it is enough that one parameter admits it."""
+    first = next((i for i, (mark, _) in enumerate(args.positional) if mark), len(args.positional))
+    sure = Arguments(args.positional[:first], tuple(part for part in args.keywords if part[0] is not None))
+    spread = Arguments((*(("", NOTHING) for _ in range(first)), *args.positional[first:]), ())
     chosen = [
         (candidate, bound)
         for candidate, bound in zip(candidates, bounds, strict=True)
-        if all(_admits(frame, given, declared) for _, declared, given in bound)
+        if all(_admits(frame, g, declared) for _, declared, g in declared_arguments(frame, candidate, receiver, sure))
+        and (first == len(args.positional) or _admits_spread(frame, candidate, receiver, spread, first))
     ]
     if not chosen and frame.recorder is not None:
         return [(candidates[-1], bounds[-1])]
     return chosen
+
+
+def _admits_spread(
+    frame: Frame, candidate: Definition, receiver: Value | None, spread: Arguments, first: int
+) -> bool:
+    """Whether a parameter from `first` on admits something of what `*values` hands over. An overload that has none
+    left, or collects what comes, does."""
+    parameters = candidate.facts.parameters
+    skip = 1 if receiver is not None and frame.kernel.method_kind(candidate) in ("instance", "class") else 0
+    left = [p for p in parameters if p.kind in ("positional", "normal")][skip + first :]
+    if not left or any(p.kind == "star" for p in parameters):
+        return True
+    bound = declared_arguments(frame, candidate, receiver, spread)
+    return any(fits(frame, given, declared) for _, declared, given in bound if given)
 
 
 def _admits(frame: Frame, given: ValueSet, declared: ValueSet) -> bool:
@@ -89,7 +110,7 @@ def _choose_by_value(
     given = [values for _, values in (*args.positional, *args.keywords)]
     groups = [_group(frame, values, types) for values, types in zip(given, declared, strict=True)]
     if prod(len(group) for group in groups) > MAX_COMBINATIONS:
-        chosen = _choose_any(frame, candidates[:-1], bounds[:-1])
+        chosen = _choose_any(frame, candidates[:-1], receiver, args, bounds[:-1])
         return [*chosen, (candidates[-1], bounds[-1])]
     taken: dict[int, list[set[Value]]] = {}
     for combination in product(*(group.items() for group in groups)):
