@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from contextc.analyzer.inference.bindings import target_names
-from contextc.analyzer.inference.narrowing import path_of
+from contextc.analyzer.inference.memory import path_of
 from contextc.analyzer.inference.program import Definition
 from contextc.model import ir
 from contextc.model.traverse import iter_nodes, outer_parts

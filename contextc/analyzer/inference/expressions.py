@@ -12,7 +12,7 @@ from typing import Any
 from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.binding import Arguments
-from contextc.analyzer.inference.calls import How, call_values
+from contextc.analyzer.inference.calls import PLAIN, How, call_values
 from contextc.analyzer.inference.implicit_calls import (
     await_values,
     binary,
@@ -25,7 +25,8 @@ from contextc.analyzer.inference.implicit_calls import (
     test_truth,
 )
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.narrowing import narrow, path_of
+from contextc.analyzer.inference.memory import path_of
+from contextc.analyzer.inference.narrowing import narrow
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.scopes import bind_name, bind_target, read_name
@@ -53,16 +54,23 @@ _DESCRIBED = 12  # dots, calls and subscripts that the description of a callee n
 
 def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
     """The values of an expression."""
-    values = _EVALUATORS[type(expr)](frame, expr)
+    values = evaluate_symbolic(frame, expr)
     return frame.expand(values) if isinstance(expr, _CARRIERS) else values
 
 
 def evaluate_symbolic(frame: Frame, expr: ir.Expr) -> ValueSet:
     """The same, with parameters that come through unchanged left as `Given`: for what is returned, passed on, or bound
     to another name."""
-    return _EVALUATORS[type(expr)](frame, expr)
+    kind = type(expr)
+    if frame.memory is None or kind not in _REMEMBERED:
+        return _EVALUATORS[kind](frame, expr)
+    return frame.memory.evaluate(frame, _EVALUATORS[kind], expr)
 
 
+_REMEMBERED = frozenset({
+    ir.Call, ir.Attribute, ir.Subscript, ir.Comprehension, ir.BinaryOp, ir.BoolOp, ir.Compare, ir.Conditional,
+    ir.DictExpr, ir.ListExpr, ir.SetExpr, ir.TupleExpr, ir.FString, ir.Await, ir.YieldFrom,
+})  # fmt: skip
 _CARRIERS = (ir.Name, ir.Call, ir.Conditional, ir.BoolOp, ir.NamedExpr)
 
 
@@ -177,7 +185,8 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
         outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe(expr.func))
         if not callees:
             outcome.reasons.add(_why_empty(frame, expr.func, owner))
-    result = call_values(frame, callees, args, expr.at, outcome, _how(frame, expr.func, owner, callees))
+    how = _how(frame, expr.func, owner, callees) if outcome is not None else PLAIN
+    result = call_values(frame, callees, args, expr.at, outcome, how)
     result |= special
     _run_conversion(frame, expr, callees, args)
     return result
@@ -190,6 +199,8 @@ def _read_method(frame: Frame, func: ir.Attribute) -> tuple[ValueSet, ValueSet]:
     if path is not None and path in frame.env:
         _note_read(frame, owner, func)
         return owner, frame.env[path]
+    if frame.memory is not None:
+        return owner, frame.memory.recall(~id(func), (owner,), read_attributes, frame, owner, func.attr, func.at)
     return owner, read_attributes(frame, owner, func.attr, func.at)
 
 

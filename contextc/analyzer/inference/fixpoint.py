@@ -16,6 +16,7 @@ from contextc.analyzer.inference.binding import parameter_cell, star_value
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Frame, Kernel
+from contextc.analyzer.inference.memory import Memory
 from contextc.analyzer.inference.oracle import ORACLE, answer_external_names, answer_open_parameters
 from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition, Program
 from contextc.analyzer.inference.recorder import Recorder
@@ -118,7 +119,7 @@ def run_to_fixed_point(kernel: Kernel, counts: dict[int, int], begin: Callable[[
             counts[number] = count + 1
             if begin is not None:
                 begin(number)
-            evaluate_unit(kernel, kernel.definition(symbol), None, context)
+            evaluate_unit(kernel, kernel.definition(symbol), None, context, kernel.heap.remember(number))
         kernel.heap.end_round()
 
 
@@ -143,10 +144,14 @@ def resolve_units(kernel: Kernel, units: Iterable[Definition]) -> Recorder:
 
 
 def evaluate_unit(
-    kernel: Kernel, unit: Definition, recorder: Recorder | None, context: Context | None = None
+    kernel: Kernel,
+    unit: Definition,
+    recorder: Recorder | None,
+    context: Context | None = None,
+    memory: Memory | None = None,
 ) -> None:
     """Evaluates one body: its parameters in, its results and names out into their cells."""
-    frame = Frame(kernel, unit, recorder, context)
+    frame = Frame(kernel, unit, recorder, context, memory)
     if unit.is_function:
         _bind_parameters(frame)
     run_block(frame, unit.facts.body)

@@ -9,7 +9,8 @@ from contextc.analyzer.inference.expressions import evaluate
 from contextc.analyzer.inference.generics import tuple_items
 from contextc.analyzer.inference.implicit_calls import iterate
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.narrowing import Tested, join_environments, keep_instances, path_of, tested_classes
+from contextc.analyzer.inference.memory import path_of
+from contextc.analyzer.inference.narrowing import Tested, join_environments, keep_instances, tested_classes
 from contextc.analyzer.inference.scopes import bind_name
 from contextc.model import ir
 from contextc.model.value import NOTHING, ClassObject, External, Grip, Instance, Literal, Value, ValueSet

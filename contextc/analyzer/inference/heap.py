@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Union
 
+from contextc.analyzer.inference.memory import Memory, Names, Slot
 from contextc.analyzer.inference.worklist import Worklist
 from contextc.model.edge import Reason
 from contextc.model.value import (
@@ -56,24 +57,34 @@ class Heap:
         self._cells: dict[CellKey, ValueSet] = {}
         self._given: dict[int, dict[CellKey, ValueSet]] = {}
         self._writers: dict[CellKey, dict[int, None]] = {}
-        self._readers: dict[CellKey, dict[int, None]] = {}
-        self._widened: dict[CellKey, ValueSet] = {}  # what a reader of a widened cell sees
+        self._slots: dict[CellKey, Slot] = {}
+        self._widened: set[CellKey] = set()
         self._pending: dict[int, dict[CellKey, ValueSet]] = {}
         self._worklist = worklist
+        self._names = Names()
+        self._memories: dict[int, Memory] = {}
 
     # ---------------------------------------------------------------------------------------------- cells
 
     def read(self, key: CellKey, unit: int) -> ValueSet:
         """The cell's values; `unit` is evaluated again when they grow. A negative unit reads without a trace."""
+        slot = self._slots.get(key)
+        if slot is None:
+            slot = self._slots[key] = Slot(key)
         if unit >= 0:
-            readers = self._readers.get(key)
-            if readers is None:
-                self._readers[key] = {unit: None}
-            else:
-                readers[unit] = None
-        if key in self._widened:
-            return self._widened[key]
-        return self._cells.get(key, NOTHING)
+            slot.readers[unit] = None
+            memory = self._memories.get(unit)
+            if memory is not None and memory.trace is not None:
+                memory.trace.add(slot)
+        return slot.shown
+
+    def remember(self, unit: int) -> Memory:
+        """What a unit's earlier evaluations left, for the one that begins."""
+        memory = self._memories.get(unit)
+        if memory is None:
+            memory = self._memories[unit] = Memory(self._names)
+        memory.begin()
+        return memory
 
     def write(self, key: CellKey, values: ValueSet, writer: int) -> None:
         """Joins values into what `writer` contributes to a cell. Readers see them from the next round on."""
@@ -116,12 +127,27 @@ class Heap:
                     self._set(key, new)
 
     def _set(self, key: CellKey, content: ValueSet) -> None:
-        self._cells[key] = content
-        view = show_widened(self._make, content)
-        if view is not content:
-            self._widened[key] = view
-        for unit in self._readers.get(key, ()):
+        slot = self._show(key, content)
+        for unit in slot.readers:
             self._worklist.add(unit)
+            memory = self._memories.get(unit)
+            if memory is not None:
+                memory.grown.add(slot)
+
+    def _show(self, key: CellKey, content: ValueSet) -> Slot:
+        """Makes a content what readers see."""
+        self._cells[key] = content
+        slot = self._slots.get(key)
+        if slot is None:
+            slot = self._slots[key] = Slot(key)
+        slot.shown = show_widened(self._make, content)
+        if slot.shown is not content:
+            self._widened.add(key)
+        return slot
+
+    def _readers(self, key: CellKey) -> Iterable[int]:
+        slot = self._slots.get(key)
+        return slot.readers if slot is not None else ()
 
     # ---------------------------------------------------------------------------------------------- retraction
 
@@ -129,11 +155,11 @@ class Heap:
         """The units whose contributions can rest on those of `units`, these included, or on `cells`: readers of what
         was written, and so on."""
         reached = set(units)
-        reached.update(reader for key in cells for reader in self._readers.get(key, ()))
+        reached.update(reader for key in cells for reader in self._readers(key))
         open_units = list(reached)
         while open_units:
             for key in self._given.get(open_units.pop(), ()):
-                for reader in self._readers.get(key, ()):
+                for reader in self._readers(key):
                     if reader not in reached:
                         reached.add(reader)
                         open_units.append(reader)
@@ -142,7 +168,7 @@ class Heap:
     def touches_widened(self, units: Collection[int]) -> bool:
         """Whether one of the units has read or written a widened cell."""
         return any(
-            any(u in units for u in self._readers.get(key, ())) or any(u in units for u in self._writers.get(key, ()))
+            any(u in units for u in self._readers(key)) or any(u in units for u in self._writers.get(key, ()))
             for key in self._widened
         )
 
@@ -168,30 +194,31 @@ class Heap:
         content = NOTHING
         for writer in self._writers[key]:
             content = join_values(self._make, content, self._given[writer][key])
-        self._widened.pop(key, None)
-        if not self._writers[key]:
-            del self._writers[key]
-            self._cells.pop(key, None)
+        self._widened.discard(key)
+        if self._writers[key]:
+            self._show(key, content)
             return
-        self._cells[key] = content
-        view = show_widened(self._make, content)
-        if view is not content:
-            self._widened[key] = view
+        del self._writers[key]
+        self._cells.pop(key, None)
+        if key in self._slots:
+            self._slots[key].shown = NOTHING
 
     def forget_reads(self, units: set[int]) -> None:
         """Units that are evaluated afresh, or are gone, depend on nothing until they read again."""
-        for readers in self._readers.values():
-            for unit in [u for u in readers if u in units]:
-                del readers[unit]
+        for unit in units:
+            self._memories.pop(unit, None)
+        for slot in self._slots.values():
+            for unit in [u for u in slot.readers if u in units]:
+                del slot.readers[unit]
 
     def fork(self, worklist: Worklist) -> Heap:
         """A copy that goes its own way."""
         copy = Heap(self._make, worklist)
         copy._cells = dict(self._cells)
-        copy._widened = dict(self._widened)
+        copy._widened = set(self._widened)
         copy._given = {writer: dict(cells) for writer, cells in self._given.items()}
         copy._writers = {key: dict(writers) for key, writers in self._writers.items()}
-        copy._readers = {key: dict(readers) for key, readers in self._readers.items()}
+        copy._slots = {key: slot.copy() for key, slot in self._slots.items()}
         return copy
 
     # ---------------------------------------------------------------------------------------------- figures

@@ -11,6 +11,7 @@ from contextc.analyzer.inference.classes import Classes, has_decorator
 from contextc.analyzer.inference.external_names import ExternalNames
 from contextc.analyzer.inference.heap import CellKey, Heap
 from contextc.analyzer.inference.interest import find_interesting
+from contextc.analyzer.inference.memory import Memory
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.statics import (
@@ -363,17 +364,23 @@ class Frame:
     """
 
     __slots__ = (
-        "alive", "concrete", "context", "depth", "dotted", "env", "jumps", "kernel", "order", "quiet", "recorder",
-        "unit",
+        "alive", "concrete", "context", "depth", "dotted", "env", "jumps", "kernel", "memory", "order", "quiet",
+        "recorder", "unit",
     )  # fmt: skip
 
     def __init__(
-        self, kernel: Kernel, unit: Definition, recorder: Recorder | None, context: Context | None = None
+        self,
+        kernel: Kernel,
+        unit: Definition,
+        recorder: Recorder | None,
+        context: Context | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.kernel = kernel
         self.unit = unit
         self.recorder = recorder
         self.context = context
+        self.memory = memory
         self.order = kernel.units.number(unit, context)  # the reader and writer that cells know
         self.env: dict[str, ValueSet] = {}
         self.alive = True
@@ -432,6 +439,8 @@ class Frame:
         found: set[Value] = set()
         for value in values:
             if isinstance(value, Given):
+                if self.memory is not None and self.memory.trace is not None:
+                    self.read(("param", value.symbol, value.parameter))  # what `concrete` was made from
                 passed = value.kept if value.kept is not None else self.concrete.get(value.parameter, NOTHING)
                 found |= passed if value.symbol == self.unit.id else NOTHING
             else:

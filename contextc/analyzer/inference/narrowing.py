@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.memory import path_of
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.statics import Assigned, Resolved
 from contextc.model import ir
@@ -37,18 +38,6 @@ from contextc.model.value import (
 )
 
 _MAX_SPLIT = 16  # subclasses that a negative test tells apart
-_MAX_PATH = 4  # parts of a dotted path that flow keeps apart
-
-
-def path_of(expr: ir.Expr) -> str | None:
-    """`self.user` as the key under which flow knows it; None for anything but names and dots."""
-    parts: list[str] = []
-    while isinstance(expr, ir.Attribute) and len(parts) < _MAX_PATH:
-        parts.append(expr.attr)
-        expr = expr.value
-    if not isinstance(expr, ir.Name):
-        return None
-    return ".".join([expr.id, *reversed(parts)])
 
 
 def narrow(frame: Frame, test: ir.Expr, truth: bool) -> None:

@@ -103,7 +103,7 @@ def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str]
     """Binds an assignment target. `local` collects plain names instead of treating them as the scope's own (the
     targets of a comprehension)."""
     from contextc.analyzer.inference.expressions import evaluate
-    from contextc.analyzer.inference.narrowing import path_of
+    from contextc.analyzer.inference.memory import path_of
 
     if isinstance(target, ir.Name):
         if local is not None:

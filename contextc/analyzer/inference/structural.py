@@ -13,7 +13,7 @@ from typing import NamedTuple
 from contextc.analyzer.inference.attribute_uses import Passed, attributes_used
 from contextc.analyzer.inference.bindings import DefinitionBinding
 from contextc.analyzer.inference.kernel import Kernel
-from contextc.analyzer.inference.narrowing import path_of
+from contextc.analyzer.inference.memory import path_of
 from contextc.analyzer.inference.program import Definition
 from contextc.model import ir
 from contextc.model.traverse import iter_nodes
