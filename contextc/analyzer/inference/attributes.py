@@ -152,7 +152,8 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
         for below, other in classes.owners_below(value.cls, name, _running(frame, value)):
             grip = Grip.GUESSED if value.grip is Grip.GUESSED else Grip.DECLARED
             receiver = kernel.make.instance(below, grip)
-            found |= _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
+            more = _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
+            found |= more if classes.in_repository(value.cls) else _unlikely(frame, more)
         if owner is None or name in classes.foreign_stores or (frame.recorder is not None and not found):
             for below in classes.descendants(value.cls):
                 found |= frame.read(("iattr", below, name))
@@ -168,6 +169,12 @@ def _running(frame: Frame, receiver: Instance | ClassObject) -> str | None:
     method = frame.unit.enclosing_method()
     owner = method.enclosing_class() if method is not None else None
     return method.name if method is not None and owner is not None and owner.id == receiver.cls else None
+
+
+def _unlikely(frame: Frame, values: ValueSet) -> ValueSet:
+    """What classes of the repository define below a class of a library, for an object declared to be of that: `Mapping`
+    as a type stands for dictionaries first, and only possibly for each mapping that is written here."""
+    return frozenset(frame.kernel.make.possible(v, Rule.RECEIVER_DECLARED.value) for v in values)
 
 
 def _from_unknown_base(frame: Frame, base: str, name: str) -> Value:

@@ -47,12 +47,14 @@ MAX_NESTING = 12  # calls evaluated inside one another while solving; deeper one
 
 
 class CallContext(NamedTuple):
-    """What stays the same while one call is resolved: where it is, where targets go, how the callee was found."""
+    """What stays the same while one call is resolved: where it is, where targets go, how the callee was found.
+    `possible`: by a name made at run time; `unlikely`: by a class of the repository below a library's declared one."""
 
     at: int
     outcome: Outcome | None
     how: How
     possible: bool
+    unlikely: bool = False
 
 
 def call_values(
@@ -88,6 +90,8 @@ def _call(frame: Frame, callee: Value, args: Arguments, context: CallContext) ->
     if isinstance(callee, Instance):
         return _call_instance(frame, callee, args, context)
     if isinstance(callee, Possible):
+        if callee.rule == Rule.RECEIVER_DECLARED.value:
+            return _call(frame, callee.value, args, context._replace(unlikely=True))
         return _call(frame, callee.value, args, context._replace(possible=True))
     if isinstance(callee, Partial):
         merged = Arguments(
@@ -241,7 +245,7 @@ def record(
     guessed = isinstance(receiver, (Instance, ClassObject)) and receiver.grip is Grip.GUESSED
     if frame.recorder is not None:
         frame.recorder.met += 1
-    possible = context.possible or (group is not None and kind is EdgeKind.PROPERTY)
+    possible = context.possible or context.unlikely or (group is not None and kind is EdgeKind.PROPERTY)
     once = rule is Rule.DESCRIPTOR and frame.kernel.keeps_result(callee)
     indirect = group is not None or guessed or once  # never certain
     context.outcome.targets.add(
@@ -451,7 +455,8 @@ def _run_constructor(
                 if context.possible:
                     kind = EdgeKind.DYNAMIC
                 by_class = callee.grip is not Grip.EXACT
-                target = Target(definition.id, kind, rule, callee.cls, context.possible, by_class=by_class)
+                possible = context.possible or context.unlikely
+                target = Target(definition.id, kind, rule, callee.cls, possible, by_class=by_class)
                 context.outcome.targets.add(target)
             _hand_over(frame, definition, receiver, args)
 
