@@ -8,8 +8,10 @@ depends on whether the body ran in between.
 from __future__ import annotations
 
 import random
+import textwrap
 from collections.abc import Iterator, Mapping
 
+import pytest
 from hypothesis import given
 
 from contextc.analyzer.inference.fixpoint import Solver, evaluate_unit
@@ -85,13 +87,13 @@ def iterate_poorer(kernel: Kernel, unit: Definition, final: Cells, choose: rando
         yield poorer
 
 
-def find_excesses(states: States) -> str | None:
+def find_excesses(states: States, seed: int = 0) -> str | None:
     """A body that says more of less, and where; None if there is none."""
     solver = Solver(build_program(states[0]))
     solver.solve()
     kernel = solver.kernel
     final = dict(kernel.heap._cells)  # what they hold, before a reader is told of what is widened
-    choose = random.Random(0)
+    choose = random.Random(seed)
     for unit in solver.units:
         for cells in iterate_poorer(kernel, unit, final, choose):
             if find_excess(kernel, unit, cells, final) is not None:
@@ -112,6 +114,73 @@ def describe(kernel: Kernel, unit: Definition, cells: Cells, final: Cells) -> st
                for k, v in final.items() if cells[k] != v]  # fmt: skip
     return "\n".join([f"{unit.id}, where", *lacking, f"writes {show_key(key)} = {show_values(values)}",
                       f"which in the end is {show_values(held)}"])  # fmt: skip
+
+
+WRITTEN = {
+    "members": """
+        import enum
+        from helper import some
+        class Colour(enum.Enum):
+            RED = 1
+            BLUE = some
+            def name_of(self): return self
+        def use(): return Colour.RED.name_of(), Colour.BLUE(1)
+        """,
+    "decorators": """
+        import functools
+        from helper import make
+        def outer(function, *more): return lambda *args: function(*args)
+        def run(function): return function()
+        class Kept:
+            def __init__(self, function): self.function = function
+            def __call__(self, *args): return self.function(*args)
+        bound = functools.partial(outer, None)
+        @bound
+        def one(): return 1
+        @make(outer)
+        def two(): return one
+        @run
+        def three(): return two
+        @make(Kept)
+        def four(): return three
+        result = one(), two(), three(), four()
+        """,
+    "dispatch": """
+        import functools
+        from helper import make
+        class A: pass
+        class B(A): pass
+        @functools.singledispatch
+        def show(x): return 1
+        @show.register(A)
+        def show_a(x): return x
+        @show.register(make(B))
+        def show_b(x): return "b", x
+        result = show(B()), show(make(A())), show(1)
+        """,
+    "kept": """
+        from helper import make
+        class A: pass
+        def keep(x, y=None):
+            if x is None: return y
+            if isinstance(x, (A, list)): return x
+            x = x or y
+            return x if callable(x) else y
+        for value in [A(), [A()], "a", make, 1]:
+            keep(value, make(value))
+        result = keep(make([1])), keep(make(keep(A()))), keep("a", A()), keep(*make([A(), 2]))
+        """,
+}
+HELPER = "def make(x): return x\nfor some in (1, make, 'a'): pass\n"
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("seed", range(20))
+def test_a_written_program_says_no_more_of_less(name: str, seed: int) -> None:
+    """What random programs rarely have."""
+    fault = find_excesses([{"m.py": textwrap.dedent(WRITTEN[name]), "helper.py": HELPER}], seed)
+    if fault is not None:
+        pytest.fail(fault, pytrace=False)
 
 
 def test_known_faults_become_fewer() -> None:

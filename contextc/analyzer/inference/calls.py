@@ -14,6 +14,7 @@ from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
 from contextc.analyzer.inference.generics import GENERATOR_SITE, solve
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.narrowing import Tested, keep_instances
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
 from contextc.analyzer.inference.specialisation import choose_contexts, read_results
@@ -35,6 +36,7 @@ from contextc.model.value import (
     Partial,
     Possible,
     SpecialForm,
+    Text,
     TypeVariable,
     Value,
     ValueSet,
@@ -200,16 +202,21 @@ def _dispatch(
     """functools.singledispatch: the implementation registered for the first class in the argument's MRO (PEP 443)."""
     plain = frame.kernel.make.function(function.symbol, None, "", function.env)
     registered = frame.read(("dispatch", function.symbol))
-    keys = [v.cls for v in registered if isinstance(v, ClassObject)]
+    keys = {v.cls for v in registered if isinstance(v, ClassObject)}
     given = frame.expand(args.positional[0][1]) if args.positional else NOTHING
     chosen: set[Value] = set()
     for value in given:
         cls = value.cls if isinstance(value, Instance) else f"~builtins:{getattr(value, 'type', '')}"
         if isinstance(value, (Instance, Literal)):
-            key = next((c for c in frame.kernel.classes.mro(cls) if c in keys), None)
-            chosen |= frame.read(("dispatch", function.symbol, key)) if key is not None else {plain}
+            fitting = [c for c in frame.kernel.classes.mro(cls) if c in keys]
+            if frame.recorder is not None:  # a nearer class may yet be registered while cells grow
+                fitting = fitting[:1]
+            if not fitting or frame.recorder is None:
+                chosen.add(plain)
         else:
-            chosen |= {plain}.union(*(frame.read(("dispatch", function.symbol, key)) for key in keys))
+            fitting = sorted(keys)
+            chosen.add(plain)
+        chosen = chosen.union(*(frame.read(("dispatch", function.symbol, key)) for key in fitting))
     found: set[Value] = set()
     for item in chosen:
         if isinstance(item, FunctionValue) and item.flavor != "singledispatch":
@@ -358,8 +365,31 @@ def _give_back(
 
 def _let_through(frame: Frame, values: ValueSet, kept: ValueSet) -> ValueSet:
     """The arguments that passed the tests before the `return`; one still symbolic here is let through whole."""
-    settle = frame.kernel.settle
-    return frozenset(v for v in values if isinstance(v, Given) or not kept.isdisjoint(settle(frozenset({v}))))
+    found: set[Value] = set()
+    for value in values:
+        settled = frame.kernel.settle(frozenset({value}))
+        passes = isinstance(value, Given) or not kept.isdisjoint(settled)
+        if passes or any(_stands_for(frame, other, one) for one in settled for other in kept):
+            found.add(value)
+    return frozenset(found)
+
+
+def _stands_for(frame: Frame, kept: Value, value: Value) -> bool:
+    """Whether a value may have become `kept` in the parameter's cell: joined with others, or widened, then tested."""
+    if isinstance(kept, Open):
+        return kept.reason is Reason.WIDENED
+    if isinstance(kept, Partial):
+        return isinstance(value, Partial) and value.function is kept.function
+    if not isinstance(kept, Instance):
+        return False
+    if isinstance(value, Instance) and (value.cls, value.grip, value.site) == (kept.cls, kept.grip, kept.site):
+        return True
+    if isinstance(value, (Literal, Text)) and kept.grip is Grip.EXACT:
+        return kept.cls == f"~builtins:{value.type if isinstance(value, Literal) else 'str'}"
+    if kept.grip is Grip.EXACT or isinstance(value, (Open, SpecialForm, External, TypeVariable)):
+        return False
+    tested = Tested((frame.kernel.make.class_object(kept.cls),), (), True)
+    return value in keep_instances(frame, frozenset({value}), tested, True)
 
 
 def _coroutine(frame: Frame, result: ValueSet) -> ValueSet:

@@ -11,6 +11,7 @@ from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
 from contextc.analyzer.inference.classes import has_decorator
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.overloads import overloads
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.scopes import bind_name
 from contextc.model import ir
@@ -23,6 +24,8 @@ from contextc.model.value import (
     FunctionValue,
     Instance,
     Open,
+    Partial,
+    Possible,
     PropertyObject,
     SpecialForm,
     TypeVariable,
@@ -86,7 +89,7 @@ def _decorate(frame: Frame, decorator: ir.Expr, callees: ValueSet, values: Value
                 found |= _decorated(frame, item, value)
             if value in result and _in_repository(frame, callee):
                 _note_registration(frame, decorator.at, value)
-            if not result and not _in_repository(frame, callee):
+            if (not result and not _in_repository(frame, callee)) or _gives_what_it_calls(frame, callee):
                 found.add(value)
     return frozenset(found)
 
@@ -100,11 +103,30 @@ def _note_registration(frame: Frame, at: int, value: Value) -> None:
 
 def _in_repository(frame: Frame, callee: Value) -> bool:
     """Whether a decorator's own code is analysed, so that an empty result only means: not yet."""
+    if isinstance(callee, Possible):
+        return _in_repository(frame, callee.value)
+    if isinstance(callee, (Partial, Wrapper)):
+        return _in_repository(frame, callee.function)
     function: Value = callee.function if isinstance(callee, BoundMethod) else callee
     if isinstance(function, FunctionValue):
         return frame.kernel.definition(function.symbol).module.in_repository
     if isinstance(callee, (ClassObject, Instance)):
         return frame.kernel.classes.in_repository(callee.cls)
+    return False
+
+
+def _gives_what_it_calls(frame: Frame, callee: Value) -> bool:
+    """Whether a library's decorator declares a type variable as its result: what that is may not be known yet."""
+    function: Value = callee.function if isinstance(callee, BoundMethod) else callee
+    if not isinstance(function, FunctionValue) or _in_repository(frame, function):
+        return False
+    definition = frame.kernel.definition(function.symbol)
+    for overload in overloads(frame, definition):
+        if overload.facts.returns is not None:
+            scope = overload.parent or overload
+            declared = frame.kernel.annotations.read(overload.facts.returns, scope, overload)
+            if any(isinstance(v, TypeVariable) for v in declared):
+                return True
     return False
 
 

@@ -176,8 +176,9 @@ def _write_class(frame: Frame) -> None:
     for name, values in frame.env.items():
         if "." in name:
             continue
-        if is_enum and not name.startswith("_") and not any(isinstance(v, _NO_MEMBERS) for v in values):
-            values = frozenset({kernel.make.instance(unit.id, Grip.EXACT)})
+        if is_enum and not name.startswith("_"):
+            member = kernel.make.instance(unit.id, Grip.EXACT)
+            values = frozenset(v if isinstance(v, _NO_MEMBERS) else member for v in values)
         frame.write(("cattr", unit.id, name), values)
 
 

@@ -26,6 +26,7 @@ from contextc.model.value import (
     ClassObject,
     External,
     FunctionValue,
+    Given,
     Grip,
     Instance,
     Interner,
@@ -302,14 +303,17 @@ def _cap_literals(make: Interner, values: ValueSet) -> ValueSet:
 
 
 def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
-    """One instance for each generic class and site, one partial for each function and shape of arguments."""
-    groups: dict[tuple[object, ...], list[Instance | Partial]] = {}
+    """One instance for each generic class and site, one partial for each function and shape of arguments, one parameter
+    with what any test let through."""
+    groups: dict[tuple[object, ...], list[Instance | Partial | Given]] = {}
     for value in values:
         if type(value) is Instance and value.args:
             groups.setdefault((value.cls, value.grip, value.site), []).append(value)
         elif type(value) is Partial:
             shape = (value.function, len(value.args), tuple(name for name, _ in value.keywords))
             groups.setdefault(shape, []).append(value)
+        elif type(value) is Given:
+            groups.setdefault((value.symbol, value.parameter), []).append(value)
     if not any(len(group) > 1 for group in groups.values()):
         return values
     found = set(values)
@@ -320,7 +324,23 @@ def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
     return frozenset(found)
 
 
-def _merge_group(make: Interner, group: list[Instance | Partial]) -> Value:
+def _merge_group(make: Interner, group: list[Instance | Partial | Given]) -> Value:
+    first = group[0]
+    if isinstance(first, Given):
+        return _merge_given(make, first, [v.kept for v in group if isinstance(v, Given)])
+    return _merge_columns(make, [v for v in group if not isinstance(v, Given)])
+
+
+def _merge_given(make: Interner, first: Given, tests: list[ValueSet | None]) -> Value:
+    kept: ValueSet = NOTHING
+    for one in tests:
+        if one is None:
+            return make.given(first.symbol, first.parameter)
+        kept |= one
+    return make.given(first.symbol, first.parameter, _merge_generic(make, kept))
+
+
+def _merge_columns(make: Interner, group: list[Instance | Partial]) -> Value:
     width = min(len(v.args) for v in group)
     args = tuple(_join_column(make, {v.args[i] for v in group}) for i in range(width))
     first = group[0]

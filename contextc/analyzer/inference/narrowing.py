@@ -125,12 +125,11 @@ def _apply(frame: Frame, expr: ir.Expr, keep: Callable[[ValueSet], ValueSet]) ->
         carried = frame.env[path] if path in frame.env else evaluate(frame, expr)
     finally:
         frame.quiet = quiet
-    values = frame.expand(carried)
-    narrowed = keep(values)
-    if len(carried) == 1:
-        for value in carried:
-            if isinstance(value, Given):  # restricted even where nothing is left out: more callers may bring what is
-                narrowed = frozenset({frame.kernel.make.given(value.symbol, value.parameter, narrowed)})
+    given = [v for v in carried if isinstance(v, Given)]
+    narrowed = keep(carried.difference(given) if given else carried)
+    for value in given:  # restricted even where nothing is left out: more callers may bring what is
+        kept = keep(frame.expand(frozenset({value})))
+        narrowed |= {frame.kernel.make.given(value.symbol, value.parameter, kept)}
     frame.dotted.add(path.partition(".")[0])
     frame.env[path] = narrowed
 

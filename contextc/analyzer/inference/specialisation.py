@@ -82,10 +82,11 @@ def _request(
     contexts = []
     for key in product(*keys):
         bindings = tuple((name, value) for name, value in zip(names, key, strict=True) if value is not rest)
-        if not bindings and function.env is None:
-            return None
-        contexts.append(kernel.make.context(definition.id, bindings, function.env))
-    frame.write((level, definition.id), frozenset(contexts))
+        if bindings or function.env is not None:
+            contexts.append(kernel.make.context(definition.id, bindings, function.env))
+    frame.write((level, definition.id), frozenset(contexts))  # asked for, even where the merged result covers them
+    if len(contexts) < size:
+        return None
     asked = frame.read((level, definition.id))
     if len(asked) > MAX_CONTEXTS or collapsed in asked:
         return None
