@@ -1,8 +1,8 @@
 """Monotone transfers: what a body says of less is covered by what it says of more.
 
 A program is solved; then each body is evaluated again over cells of which some hold less than they do in the end, as
-they did at some time in one order or another. What it writes must be covered by the final cells: else the result
-depends on whether the body ran in between.
+they did at some time in one order or another. What it writes must be covered by what it writes over the final cells: else
+the result depends on whether the body ran in between.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from tests.inference.values import make_poorer, show_key, show_values
 TRIES = 3  # poorer states for each body
 FAULTY = 0  # of the first 200 programs: known faults. May only fall; at 0 the property is demanded of any program
 
+REQUESTS = ("contexts", "shapes")  # cells that ask for evaluations
+
 Cells = Mapping[CellKey, ValueSet]
-Excess = tuple[CellKey, ValueSet, ValueSet]  # a cell, what was written, what it holds in the end
+Excess = tuple[CellKey, ValueSet, ValueSet]  # a cell, what was written, what is written in the end
 
 
 class FixedCells:
@@ -60,10 +62,19 @@ def evaluate_over(kernel: Kernel, unit: Definition, cells: Cells) -> FixedCells:
     return fixed
 
 
-def find_excess(kernel: Kernel, unit: Definition, cells: Cells, final: Cells) -> Excess | None:
-    """What the body, evaluated over `cells`, writes beyond what the final ones hold."""
+def find_most(kernel: Kernel, unit: Definition, final: Cells) -> dict[CellKey, ValueSet]:
+    """What the body writes over the final cells. Those themselves may hold traces of what it said before; past a cap
+    one evaluation for all is asked instead of several, so of requests they count."""
+    most = {key: values for key, values in final.items() if key[0] in REQUESTS}
+    for key, values in evaluate_over(kernel, unit, final).written:
+        most[key] = join_values(kernel.make, most.get(key, NOTHING), values)
+    return most
+
+
+def find_excess(kernel: Kernel, unit: Definition, cells: Cells, most: Cells) -> Excess | None:
+    """What the body, evaluated over `cells`, writes beyond `most`."""
     for key, values in evaluate_over(kernel, unit, cells).written:
-        held = final.get(key, NOTHING)
+        held = most.get(key, NOTHING)
         if join_values(kernel.make, held, values) != held:
             return key, values, held
     return None
@@ -95,19 +106,21 @@ def find_excesses(states: States, seed: int = 0) -> str | None:
     final = dict(kernel.heap._cells)  # what they hold, before a reader is told of what is widened
     choose = random.Random(seed)
     for unit in solver.units:
+        most = find_most(kernel, unit, final)
         for cells in iterate_poorer(kernel, unit, final, choose):
-            if find_excess(kernel, unit, cells, final) is not None:
+            if find_excess(kernel, unit, cells, most) is not None:
                 return describe(kernel, unit, cells, final)
     return None
 
 
 def describe(kernel: Kernel, unit: Definition, cells: Cells, final: Cells) -> str:
     """The fault with as few poor cells as show it."""
+    most = find_most(kernel, unit, final)
     for key in final:
         richer = {**cells, key: final[key]}
-        if find_excess(kernel, unit, richer, final) is not None:
+        if find_excess(kernel, unit, richer, most) is not None:
             cells = richer
-    excess = find_excess(kernel, unit, cells, final)
+    excess = find_excess(kernel, unit, cells, most)
     assert excess is not None
     key, values, held = excess
     lacking = [f"  {show_key(k)} = {show_values(cells[k])}, not {show_values(v)}"
@@ -175,7 +188,7 @@ HELPER = "def make(x): return x\nfor some in (1, make, 'a'): pass\n"
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_written_program_says_no_more_of_less(name: str, seed: int) -> None:
     """What random programs rarely have."""
     fault = find_excesses([{"m.py": textwrap.dedent(WRITTEN[name]), "helper.py": HELPER}], seed)
