@@ -129,3 +129,20 @@ def test_the_join_keeps_its_laws_with_tight_caps(given_sets: Sets) -> None:
         left = join_values(make, join_values(make, a, b), c)
         assert left == join_values(make, a, join_values(make, c, b)) == join_values(make, a | b | c, NOTHING)
         assert join_values(make, left, b) == left
+
+
+def test_what_nests_too_deep_takes_the_arguments_of_its_neighbours_along() -> None:
+    """bug: should cut the deep value alone. Each argument loses its own arguments where one of them nests too deep, so
+    of more values less is said."""
+    make = Interner()
+
+    def wrap(value: Value, times: int) -> Value:
+        for _ in range(times):
+            value = make.instance("m:Box", Grip.EXACT, (frozenset({value}),))
+        return value
+
+    shallow = make.instance("m:Other", Grip.EXACT, (frozenset({make.instance("m:A")}),))
+    alone = make.instance("m:Box", Grip.EXACT, (frozenset({shallow}),))
+    beside = make.instance("m:Box", Grip.EXACT, (frozenset({shallow, wrap(make.instance("m:A"), 2)}),))
+    assert shallow in alone.args[0]
+    assert shallow not in beside.args[0]

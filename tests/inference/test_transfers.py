@@ -1,8 +1,8 @@
 """Monotone transfers: what a body says of less is covered by what it says of more.
 
 A program is solved; then each body is evaluated again over cells of which some hold less than they do in the end, as
-they did at some time in one order or another. What it writes must be covered by what it writes over the final cells: else
-the result depends on whether the body ran in between.
+they did at some time in one order or another. What it writes must be covered by what it writes over the final cells:
+else the result depends on whether the body ran in between.
 """
 
 from __future__ import annotations
