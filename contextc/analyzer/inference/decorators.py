@@ -137,10 +137,11 @@ def _decorated(frame: Frame, item: Value, original: Value) -> ValueSet:
         return frozenset({original})
     if isinstance(item, Instance) and not kernel.classes.in_repository(item.cls):
         return frozenset({original})
-    if isinstance(item, FunctionValue) and isinstance(original, FunctionValue) and item.symbol != original.symbol:
+    if isinstance(item, FunctionValue) and isinstance(original, FunctionValue) and item.inner is None:
         outer = kernel.definition(item.symbol).parent
-        if outer is not None and outer.is_function and item.inner is None:
-            return frozenset({kernel.make.function(item.symbol, original, original.flavor, item.env)})
+        inner = original if item.symbol != original.symbol else original.inner  # one decorator twice wraps one function
+        if outer is not None and outer.is_function and inner is not None:
+            return frozenset({kernel.make.function(item.symbol, inner, original.flavor, item.env)})
     if isinstance(item, FunctionValue) and isinstance(original, (Wrapper, PropertyObject)):
         return frozenset({item, original})
     return frozenset({item})

@@ -13,6 +13,7 @@ from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import PLAIN, How, call_values
+from contextc.analyzer.inference.decided import is_impossible
 from contextc.analyzer.inference.implicit_calls import (
     await_values,
     binary,
@@ -396,13 +397,14 @@ def _comprehension_value(frame: Frame, expr: ir.Comprehension, element: ValueSet
 def _conditional(frame: Frame, expr: ir.Conditional) -> ValueSet:
     test_truth(frame, evaluate(frame, expr.test), expr.test.at)
     before = dict(frame.env)
-    narrow(frame, expr.test, True)
-    yes = evaluate_symbolic(frame, expr.body)
-    frame.env = dict(before)
-    narrow(frame, expr.test, False)
-    no = evaluate_symbolic(frame, expr.orelse)
+    found = NOTHING
+    for branch, wanted in ((expr.body, True), (expr.orelse, False)):
+        if not is_impossible(frame, expr.test, wanted):
+            frame.env = dict(before)
+            narrow(frame, expr.test, wanted)
+            found |= evaluate_symbolic(frame, branch)
     frame.env = before
-    return yes | no
+    return found
 
 
 def _bool_op(frame: Frame, expr: ir.BoolOp) -> ValueSet:

@@ -13,6 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from contextc.analyzer.inference.binding import parameter_cell, star_value
+from contextc.analyzer.inference.decided import settle_parameters
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Frame, Kernel
@@ -186,6 +187,7 @@ def _bind_parameters(frame: Frame) -> None:
     unit = frame.unit
     receiver = frame.kernel.first_parameter(unit)
     keys = dict(frame.context.bindings) if frame.context is not None else {}
+    frame.settled = settle_parameters(frame)
     for parameter in unit.facts.parameters:
         name = parameter.name
         if name == receiver:

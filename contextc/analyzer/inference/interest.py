@@ -15,19 +15,22 @@ if TYPE_CHECKING:
     from contextc.analyzer.inference.kernel import Kernel
 
 MAX_NODES = 300  # of a body that is worth evaluating more than once
+MAX_GUARDED_NODES = 2_000  # of one whose result depends on a test at its start
 MAX_INTERESTING = 3  # parameters in a key
 _NAMING = frozenset({"getattr", "setattr", "hasattr", "import_module", "__import__"})
 
 
 def find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
-    """The parameters, at most MAX_INTERESTING; none for a large body, or one without a result."""
+    """The parameters, at most MAX_INTERESTING; none for a body without a result. In a large body only those that decide
+    by a test whether the rest of it runs at all: `if func is None: return partial(decorate, name=name)`."""
     facts = definition.facts
-    if definition.kind not in FUNCTION_KINDS or len(facts.spans) > 2 * MAX_NODES:
+    nodes = len(facts.spans) // 2
+    if definition.kind not in FUNCTION_KINDS or nodes > MAX_GUARDED_NODES:
         return ()
     if not facts.is_generator and not any(_gives(node) for node in iter_nodes(*facts.body)):
         return ()
     receiver = kernel.first_parameter(definition)
-    uses = _uses(definition)
+    uses = _uses(definition) if nodes <= MAX_NODES else _guards(definition)
     names = [
         p.name
         for p in facts.parameters
@@ -47,6 +50,17 @@ def _says_little(kernel: Kernel, definition: Definition, parameter: ir.Parameter
 
 def _gives(node: object) -> bool:
     return isinstance(node, ir.Return) and node.value is not None and not isinstance(node.value, ir.Constant)
+
+
+def _guards(definition: Definition) -> dict[str, int]:
+    """Names tested by an `if` of the body itself whose branch ends in a `return`."""
+    found: dict[str, int] = {}
+    for statement in definition.facts.body:
+        if isinstance(statement, ir.If) and statement.body and isinstance(statement.body[-1], ir.Return):
+            for node in iter_nodes(statement.test):
+                if isinstance(node, ir.Name):
+                    found.setdefault(node.id, 2)
+    return found
 
 
 def _uses(definition: Definition) -> dict[str, int]:

@@ -360,12 +360,12 @@ class Frame:
     `env` maps local names, and dotted paths known by flow, to values; `dotted` has the names of which a path was ever
     known. `concrete` is what callers have passed for each parameter that `env` has as `Given`. `alive` is False on a
     path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
-    loops; `quiet` keeps implicit calls from being recorded.
+    loops; `quiet` keeps implicit calls from being recorded; `settled` has the parameters that the context decides.
     """
 
     __slots__ = (
         "alive", "concrete", "context", "depth", "dotted", "env", "jumps", "kernel", "memory", "order", "quiet",
-        "recorder", "unit",
+        "recorder", "settled", "unit",
     )  # fmt: skip
 
     def __init__(
@@ -389,6 +389,7 @@ class Frame:
         self.quiet = False
         self.dotted: set[str] = set()
         self.concrete: dict[str, ValueSet] = {}
+        self.settled: dict[str, tuple[ValueSet, bool]] = {}
 
     def read(self, key: CellKey) -> ValueSet:
         """A cell's values, with the dependency noted."""

@@ -33,7 +33,7 @@ from contextc.model.value import (
 )
 
 MAX_CONTEXTS = 6  # of one function, told apart by values; as many by shapes
-_FUNCTION, _CLASS, _REST = "shape.function", "shape.class", "shape.rest"
+FUNCTION_SHAPE, CLASS_SHAPE, _REST = "shape.function", "shape.class", "shape.rest"
 _COLLAPSED = "shape.collapsed"  # in the cell of contexts: a call would need too many
 Passed = dict[str, ValueSet]
 
@@ -123,9 +123,9 @@ def _shape(frame: Frame, value: Value) -> Value:
     """The coarser key: none, text, function or class; what is none of them is not told apart."""
     make = frame.kernel.make
     if isinstance(value, (FunctionValue, BoundMethod, Partial)):
-        return make.intrinsic(_FUNCTION)
+        return make.intrinsic(FUNCTION_SHAPE)
     if isinstance(value, ClassObject):
-        return make.intrinsic(_CLASS)
+        return make.intrinsic(CLASS_SHAPE)
     if isinstance(value, Literal) and value.type == "bool":
         return value
     if isinstance(value, Text) or (isinstance(value, Literal) and value.type == "str"):

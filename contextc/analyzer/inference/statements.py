@@ -11,6 +11,7 @@ from typing import Any
 
 from contextc.analyzer.inference.binding import parameter_cell
 from contextc.analyzer.inference.bindings import static_truth
+from contextc.analyzer.inference.decided import is_impossible
 from contextc.analyzer.inference.decorators import define
 from contextc.analyzer.inference.expressions import evaluate, evaluate_symbolic
 from contextc.analyzer.inference.flow import evaluate_match, evaluate_try
@@ -218,7 +219,7 @@ def _if(frame: Frame, statement: ir.If) -> None:
     before = frame.env
     ends: list[dict[str, ValueSet]] = []
     for branch, wanted in ((statement.body, True), (statement.orelse, False)):
-        if truth is not None and truth is not wanted:
+        if (truth is not None and truth is not wanted) or is_impossible(frame, statement.test, wanted):
             continue
         frame.env = dict(before)
         frame.alive = True
