@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextc.analyzer.inference.annotations import substitute
 from contextc.analyzer.inference.bindings import DefinitionBinding, FromBinding, ModuleBinding, ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, TYPE, UNCLEAR
+from contextc.analyzer.inference.construction import read_any, read_field, running_method, store_field
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.recorder import Outcome
@@ -147,28 +148,20 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
                 found.add(_from_unknown_base(frame, cls, name))
             break
         if classes.in_repository(cls):
-            found |= _typed(frame, frame.read(("iattr", cls, name)), value, cls)
+            found |= _typed(frame, read_field(frame, frame.read(("iattr", cls, name)), value), value, cls)
     if value.grip is not Grip.EXACT:
-        for below, other in classes.owners_below(value.cls, name, _running(frame, value)):
+        for below, other in classes.owners_below(value.cls, name, running_method(frame, value)):
             grip = Grip.GUESSED if value.grip is Grip.GUESSED else Grip.DECLARED
             receiver = kernel.make.instance(below, grip)
             more = _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
             found |= more if classes.in_repository(value.cls) else _unlikely(frame, more)
         if owner is None or name in classes.foreign_stores or (frame.recorder is not None and not found):
             for below in classes.descendants(value.cls):
-                found |= frame.read(("iattr", below, name))
+                lower = kernel.make.instance(below, Grip.DECLARED)
+                found |= read_field(frame, frame.read(("iattr", below, name)), lower)
     if owner is None and not _is_dunder(name):
         found |= _fall_back(frame, value, name, at, not found)
     return frozenset(found)
-
-
-def _running(frame: Frame, receiver: Instance | ClassObject) -> str | None:
-    """For the symbolic receiver of the method whose code this is, the method's name."""
-    if receiver.grip is not Grip.SELF:
-        return None
-    method = frame.unit.enclosing_method()
-    owner = method.enclosing_class() if method is not None else None
-    return method.name if method is not None and owner is not None and owner.id == receiver.cls else None
 
 
 def _unlikely(frame: Frame, values: ValueSet) -> ValueSet:
@@ -356,7 +349,7 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
     if owner is None or owner == "~builtins:object":
         found |= _read_metaclass(frame, value, name, at)
     if value.grip is not Grip.EXACT:
-        for below, other in classes.owners_below(value.cls, name, _running(frame, value)):
+        for below, other in classes.owners_below(value.cls, name, running_method(frame, value)):
             receiver = kernel.make.class_object(below, Grip.DECLARED)
             for item in _class_level(frame, other, name):
                 found |= _bind_to_class(frame, item, receiver, at)
@@ -365,8 +358,8 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
             if owner is None or owner == "~builtins:object":
                 found.add(_from_unknown_base(frame, cls, name))
             break
-        if classes.in_repository(cls):
-            found |= frame.read(("iattr", cls, name)) if name in classes.stored_attributes.get(cls, ()) else NOTHING
+        if classes.in_repository(cls) and name in classes.stored_attributes.get(cls, ()):
+            found |= read_any(frame, frame.read(("iattr", cls, name)))
     return frozenset(found)
 
 
@@ -431,7 +424,7 @@ def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSe
         return NOTHING
     lines = [classes.mro(receiver.cls)]
     if receiver.grip is not Grip.EXACT:
-        running = _running(frame, receiver)
+        running = running_method(frame, receiver)
         heirs = classes.descendants(receiver.cls) if running is None else classes.heirs(receiver.cls, running)
         lines.extend(classes.mro(below) for below in heirs)
     found: set[Value] = set()
@@ -464,7 +457,7 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
         value = item.value if isinstance(item, Possible) else item
         if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
             if _run_setter(frame, value, name, values, at) and kernel.classes.in_repository(value.cls):
-                frame.write(("iattr", value.cls, name), values)
+                store_field(frame, value, name, values)
         elif isinstance(value, ClassObject) and kernel.classes.in_repository(value.cls):
             frame.write(("cattr", value.cls, name), values)
             frame.write(("iattr", value.cls, name), values)

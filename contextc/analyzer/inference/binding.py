@@ -27,6 +27,11 @@ class Arguments(NamedTuple):
     keywords: tuple[tuple[str | None, ValueSet], ...]
 
 
+def is_whole(args: Arguments) -> bool:
+    """Whether each argument stands for itself: no `*args`, no `**kwargs`."""
+    return not any(mark for mark, _ in args.positional) and all(name is not None for name, _ in args.keywords)
+
+
 def parameter_cell(definition: Definition, parameter: ir.Parameter) -> CellKey:
     """The cell of a parameter as callers fill it."""
     return ("param", definition.id, parameter.name)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from contextc.analyzer.inference.annotations import TUPLE, substitute
-from contextc.analyzer.inference.binding import Arguments, bind_arguments, parameter_cell
+from contextc.analyzer.inference.binding import Arguments, bind_arguments, is_whole, parameter_cell
 from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
+from contextc.analyzer.inference.construction import is_initialiser, let_through, note_call, note_construction
 from contextc.analyzer.inference.generics import GENERATOR_SITE, solve
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.narrowing import Tested, keep_instances
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
 from contextc.analyzer.inference.specialisation import choose_contexts, read_results
@@ -36,7 +36,6 @@ from contextc.model.value import (
     Partial,
     Possible,
     SpecialForm,
-    Text,
     TypeVariable,
     Value,
     ValueSet,
@@ -169,6 +168,10 @@ def call_function(
         return _dispatch(frame, function, receiver, args, context)
     record(frame, context, definition, receiver)
     solution, passed = _hand_over(frame, definition, receiver, args)
+    if is_initialiser(definition):
+        first = args.positional[0][1] if args.positional else NOTHING
+        filled = frozenset({receiver}) if receiver is not None else first
+        note_call(frame, definition, filled, passed, is_whole(args))
     result = function_result(frame, function, definition, solution, passed)
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
@@ -359,37 +362,8 @@ def _give_back(
             own = passed.get(value.parameter)
             if own is None:
                 own = frame.read(("default", definition.id, value.parameter))
-            found |= own if value.kept is None else _let_through(frame, own, value.kept)
+            found |= own if value.kept is None else let_through(frame, own, value.kept)
     return frozenset(found)
-
-
-def _let_through(frame: Frame, values: ValueSet, kept: ValueSet) -> ValueSet:
-    """The arguments that passed the tests before the `return`; one still symbolic here is let through whole."""
-    found: set[Value] = set()
-    for value in values:
-        settled = frame.kernel.settle(frozenset({value}))
-        passes = isinstance(value, Given) or not kept.isdisjoint(settled)
-        if passes or any(_stands_for(frame, other, one) for one in settled for other in kept):
-            found.add(value)
-    return frozenset(found)
-
-
-def _stands_for(frame: Frame, kept: Value, value: Value) -> bool:
-    """Whether a value may have become `kept` in the parameter's cell: joined with others, or widened, then tested."""
-    if isinstance(kept, Open):
-        return kept.reason is Reason.WIDENED
-    if isinstance(kept, Partial):
-        return isinstance(value, Partial) and value.function is kept.function
-    if not isinstance(kept, Instance):
-        return False
-    if isinstance(value, Instance) and (value.cls, value.grip, value.site) == (kept.cls, kept.grip, kept.site):
-        return True
-    if isinstance(value, (Literal, Text)) and kept.grip is Grip.EXACT:
-        return kept.cls == f"~builtins:{value.type if isinstance(value, Literal) else 'str'}"
-    if kept.grip is Grip.EXACT or isinstance(value, (Open, SpecialForm, External, TypeVariable)):
-        return False
-    tested = Tested((frame.kernel.make.class_object(kept.cls),), (), True)
-    return value in keep_instances(frame, frozenset({value}), tested, True)
 
 
 def _coroutine(frame: Frame, result: ValueSet) -> ValueSet:
@@ -436,15 +410,18 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
     if ran is not None:
         result = ran
     initialiser = classes.owner(callee.cls, "__init__")
+    keys = (("made" if callee.grip is Grip.EXACT else "below", callee.cls),)
+    if callee.grip is Grip.EXACT:
+        frame.write(("constructed", callee.cls), frozenset({kernel.make.class_object(callee.cls)}))
     if initialiser is not None and classes.in_repository(initialiser):
-        _run_constructor(frame, callee, initialiser, "__init__", args, context)
+        _run_constructor(frame, callee, initialiser, "__init__", args, context, keys)
     else:
         _construct_without_init(frame, callee, args, context, initialiser, ran is not None)
     if callee.grip is not Grip.EXACT:
         for below, owner in classes.owners_below(callee.cls, "__init__"):
             if classes.in_repository(owner):
                 receiver = kernel.make.class_object(below, Grip.DECLARED)
-                _run_constructor(frame, receiver, owner, "__init__", args, context)
+                _run_constructor(frame, receiver, owner, "__init__", args, context, keys)
     return result
 
 
@@ -471,7 +448,13 @@ def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallCo
 
 
 def _run_constructor(
-    frame: Frame, callee: ClassObject, owner: str, name: str, args: Arguments, context: CallContext
+    frame: Frame,
+    callee: ClassObject,
+    owner: str,
+    name: str,
+    args: Arguments,
+    context: CallContext,
+    keys: tuple[tuple[str, str], ...] = (),
 ) -> None:
     kernel = frame.kernel
     receiver: Value = kernel.make.instance(callee.cls, callee.grip, callee.args)
@@ -488,7 +471,9 @@ def _run_constructor(
                 possible = context.possible or context.unlikely
                 target = Target(definition.id, kind, rule, callee.cls, possible, by_class=by_class)
                 context.outcome.targets.add(target)
-            _hand_over(frame, definition, receiver, args)
+            _, passed = _hand_over(frame, definition, receiver, args)
+            if name == "__init__":
+                note_construction(frame, keys, definition, passed, is_whole(args))
 
 
 def _construct_without_init(

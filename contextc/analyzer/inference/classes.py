@@ -110,6 +110,11 @@ class Classes:
             return False
         return name in self.statics.table(self.program.definition(class_id)).names
 
+    def functions(self, class_id: str, name: str) -> tuple[str, ...]:
+        """The functions that the class body itself binds to `name`, by id."""
+        bindings = self.statics.table(self.program.definition(class_id)).names.get(name, ())
+        return tuple(b.definition.id for b in bindings if isinstance(b, DefinitionBinding))
+
     def owner(self, class_id: str, name: str) -> str | None:
         """The first class of the MRO whose body binds `name`."""
         key = (class_id, name)

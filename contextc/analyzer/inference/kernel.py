@@ -412,6 +412,11 @@ class Frame:
             key = own or key
         self.kernel.heap.write(key, self.kernel.settle(self.expand(values)), self.order)
 
+    def write_symbolic(self, key: CellKey, values: ValueSet) -> None:
+        """The same, parameters that come through unchanged left symbolic: for cells whose readers resolve them."""
+        if self.recorder is None and self.context is None and values:
+            self.kernel.heap.write(key, self.kernel.settle(values), self.order)
+
     def write_result(self, values: ValueSet) -> None:
         """Joins values into the unit's result, parameters that come back unchanged left symbolic."""
         if self.recorder is None and values:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextc.analyzer.inference.binding import parameter_cell
+from contextc.analyzer.inference.construction import INITIALISER, cells_of_any_call
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Kernel
@@ -35,7 +36,25 @@ def answer_open_parameters(kernel: Kernel, units: Iterable[Definition]) -> Answe
                 continue
             cell = parameter_cell(unit, parameter)
             if not kernel.heap.read(cell, -1) - kernel.none:
-                answers[cell] = answer_parameter(kernel, structure, unit, parameter)
+                answer = answer_parameter(kernel, structure, unit, parameter)
+                answers.update(dict.fromkeys(cells_of_any_call(unit, parameter.name), answer))
+    for unit in units:
+        if unit.is_class:
+            answers.update(answer_construction(kernel, unit))
+    return answers
+
+
+def answer_construction(kernel: Kernel, unit: Definition) -> Answers:
+    """A class that nothing here makes an object of, nor of one below it, is constructed from outside: as its
+    initialiser is called for any class."""
+    classes = kernel.classes
+    if any(kernel.heap.read(("constructed", cls), -1) for cls in (unit.id, *classes.descendants(unit.id))):
+        return {}
+    answers: Answers = {}
+    owner = classes.owner(unit.id, INITIALISER)
+    for symbol in classes.functions(owner, INITIALISER) if owner is not None and classes.in_repository(owner) else ():
+        for parameter in kernel.definition(symbol).facts.parameters:
+            answers["made", unit.id, symbol, parameter.name] = frozenset({kernel.make.given(symbol, parameter.name)})
     return answers
 
 

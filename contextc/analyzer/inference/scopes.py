@@ -100,8 +100,8 @@ def _forget_paths(frame: Frame, name: str) -> None:
 
 
 def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str] | None = None) -> None:
-    """Binds an assignment target. `local` collects plain names instead of treating them as the scope's own (the
-    targets of a comprehension)."""
+    """Binds an assignment target; what goes into an attribute may be symbolic. `local` collects plain names
+    instead of treating them as the scope's own (the targets of a comprehension)."""
     from contextc.analyzer.inference.expressions import evaluate
     from contextc.analyzer.inference.memory import path_of
 
@@ -116,6 +116,7 @@ def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str]
     elif isinstance(target, ir.Attribute):
         owner = evaluate(frame, target.value)
         store_attribute(frame, owner, target.attr, values, target.at)
+        values = frame.expand(values)
         path = path_of(target)
         if path is not None:
             _forget_paths(frame, path)

@@ -63,17 +63,19 @@ def _assign(frame: Frame, statement: ir.Assign) -> None:
         if isinstance(target, ir.Name):
             bind_name(frame, target.id, values)
         else:
-            bind_target(frame, target, frame.expand(values))
+            bind_target(frame, target, values if isinstance(target, ir.Attribute) else frame.expand(values))
 
 
 def _annotated(frame: Frame, statement: ir.AnnotatedAssign) -> None:
     """`x: T = value`: the declaration holds for whoever reads the name later; flow keeps the value."""
     kernel = frame.kernel
     declared = kernel.annotations.read(statement.annotation, frame.unit)
-    values = evaluate(frame, statement.value) if statement.value is not None else NOTHING
+    symbolic = evaluate_symbolic(frame, statement.value) if statement.value is not None else NOTHING
+    values = frame.expand(symbolic)
     if kernel.is_weak(declared):
         kept = frozenset(v for v in declared if not isinstance(v, SpecialForm))
-        bind_target(frame, statement.target, values | kept)
+        stored = symbolic if isinstance(statement.target, ir.Attribute) else values
+        bind_target(frame, statement.target, stored | kept)
         return
     if isinstance(statement.target, ir.Name):
         bind_name(frame, statement.target.id, declared)
