@@ -346,7 +346,7 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
     if owner is not None and not (owner == "~builtins:object" and name in ("__class__",)):
         for item in _class_level(frame, owner, name):
             found |= _bind_to_class(frame, item, value, at)
-    if owner is None or owner == "~builtins:object":
+    if owner is None or (owner == "~builtins:object" and name not in ("__new__", "__init__")):
         found |= _read_metaclass(frame, value, name, at)
     if value.grip is not Grip.EXACT:
         for below, other in classes.owners_below(value.cls, name, running_method(frame, value)):

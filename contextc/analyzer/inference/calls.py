@@ -175,8 +175,8 @@ def call_function(
     result = function_result(frame, function, definition, solution, passed)
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
-    elif args.positional and frame.kernel.method_kind(definition) == "instance":
-        result = _receive_first(frame, result, frame.expand(args.positional[0][1]))
+    elif args.positional and frame.kernel.method_kind(definition) in ("instance", "class"):
+        result = receive_first(frame, result, frame.expand(args.positional[0][1]))
     if function.inner is not None:
         inner = frame.kernel.definition(function.inner.symbol)
         if inner.module.in_repository:
@@ -191,7 +191,7 @@ def call_function(
     return result
 
 
-def _receive_first(frame: Frame, result: ValueSet, actuals: ValueSet) -> ValueSet:
+def receive_first(frame: Frame, result: ValueSet, actuals: ValueSet) -> ValueSet:
     """The result of `C.method(x)`: what stands for the receiver is x; as long as nothing is known of x, nothing."""
     if not actuals and frame.recorder is not None:
         return result

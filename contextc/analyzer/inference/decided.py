@@ -4,8 +4,8 @@ In: a frame in a context, a condition, the wanted outcome. Out: whether that out
 `def tag(name=None): if name is None: return first; return second` for a string, the first `return` is none.
 
 Only parameters count that the context binds and the body never binds again: what they hold doesn't grow, so that a
-branch once left out stays left out. Of a shape (some function, some class) only tests of None, truth and callability
-are decided.
+branch once left out stays left out. Of a shape (some function, some class, some object)
+only tests of None, truth and callability are decided.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 from contextc.analyzer.inference.classes import OBJECT
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.narrowing import narrow
-from contextc.analyzer.inference.specialisation import CLASS_SHAPE, FUNCTION_SHAPE
+from contextc.analyzer.inference.specialisation import CLASS_SHAPE, FUNCTION_SHAPE, OBJECT_SHAPE
 from contextc.model import ir
 from contextc.model.traverse import iter_nodes
-from contextc.model.value import Intrinsic, Value, ValueSet
+from contextc.model.value import Instance, Intrinsic, Value, ValueSet
 
 
 def settle_parameters(frame: Frame) -> dict[str, tuple[ValueSet, bool]]:
@@ -37,9 +37,12 @@ def settle_parameters(frame: Frame) -> dict[str, tuple[ValueSet, bool]]:
 def _stand_in(frame: Frame, key: Value) -> Value | None:
     if not isinstance(key, Intrinsic):
         return key
+    make = frame.kernel.make
     if key.name == FUNCTION_SHAPE:
-        return frame.kernel.make.function(frame.unit.id)
-    return frame.kernel.make.class_object(OBJECT) if key.name == CLASS_SHAPE else None
+        return make.function(frame.unit.id)
+    if key.name == CLASS_SHAPE:
+        return make.class_object(OBJECT)
+    return make.instance(OBJECT) if key.name == OBJECT_SHAPE else None
 
 
 def is_impossible(frame: Frame, test: ir.Expr, wanted: bool) -> bool:
@@ -56,7 +59,7 @@ def is_impossible(frame: Frame, test: ir.Expr, wanted: bool) -> bool:
     if name is None or settled is None:
         return False
     values, is_stand_in = settled
-    if is_stand_in and not _is_plain(test):
+    if is_stand_in and not _is_plain(test, any(isinstance(v, Instance) for v in values)):
         return False
     env, dotted = frame.env, frame.dotted
     frame.env, frame.dotted = {name: values}, set()
@@ -76,11 +79,13 @@ def _subject(test: ir.Expr) -> str | None:
     return test.id if isinstance(test, ir.Name) else None
 
 
-def _is_plain(test: ir.Expr) -> bool:
-    """Whether a test is of None, truth or callability."""
+def _is_plain(test: ir.Expr, is_object: bool) -> bool:
+    """Whether a test is of None; or of truth or callability, which say nothing of just any object."""
     if isinstance(test, ir.Compare):
         right = test.comparators[0]
         return isinstance(right, ir.Constant) and right.type == "None"
-    return isinstance(test, ir.Name) or (isinstance(test, ir.Call) and _subject(test) is not None and (
-        isinstance(test.func, ir.Name) and test.func.id == "callable"
-    ))
+    if is_object:
+        return False
+    return isinstance(test, ir.Name) or (
+        isinstance(test, ir.Call) and isinstance(test.func, ir.Name) and test.func.id == "callable"
+    )

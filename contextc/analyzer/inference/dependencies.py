@@ -147,6 +147,14 @@ class TracedKernel(Kernel):
         return found
 
 
+    def guarded_parameters(self, definition: Definition) -> frozenset[str]:
+        """The parameters that a test for None guards, noted."""
+        found = super().guarded_parameters(definition)
+        if self.tracer.unit >= 0:
+            self.tracer.note("kernel", "guarded_parameters", (definition,), found)
+        return found
+
+
 # ------------------------------------------------------------------------------------------------------ asking again
 
 

@@ -1,9 +1,9 @@
-"""Distant overrides (stratum 4): what a class that nobody here is seen to use defines, in a module out of reach.
+"""Distant overrides (stratum 4): what a subclass in a module out of reach defines, for a receiver known by its class.
 
 In: a solved kernel and what the resolution pass recorded. Out: for a site, the callees that are only possible there.
-`self.delete(key)` in `backends/base.py` admits the `delete` of each backend below it; of one that no code in the
-repository makes or passes on, in a module that `backends/base.py` does not import, only a name in somebody's settings
-can bring an object.
+`self.delete(key)` in `backends/base.py` admits the `delete` of each backend below it. A backend in a module that
+`backends/base.py` does not import, directly or not, is a plug-in to it: only possible where it lives in another
+package, or where no code of the repository is seen to make one.
 """
 
 from __future__ import annotations
@@ -65,6 +65,11 @@ class Reach:
         return found
 
 
+def _package(module: ModuleInfo) -> str:
+    """The dotted name of the package that a module lies in; of a package, its own."""
+    return module.name if module.is_package else module.name.rpartition(".")[0]
+
+
 def _runs_on_import(unit: Definition) -> bool:
     """Whether a body runs when its module does: the module's own, or a class's that no function holds."""
     at: Definition | None = unit
@@ -91,7 +96,7 @@ class Sightings:
             self._seen.update(v.cls for v in values if isinstance(v, kinds) and v.grip is Grip.EXACT)
 
     def find_distant(self, unit: Definition, outcome: Outcome) -> frozenset[str]:
-        """The callees of a site that only an object not seen here, of a class out of reach, would run."""
+        """The callees of a site that only an object of a distant class would run."""
         if len({t.group for t in outcome.targets if not t.possible}) < 2:
             return frozenset()
         seen = {t.callee for t in outcome.targets if not t.by_class}
@@ -104,6 +109,8 @@ class Sightings:
         owner = callee if callee.is_class else callee.enclosing_class()
         if owner is None or owner.module.module_id in self._reach.modules_from(unit.module):
             return False
+        if _package(owner.module) != _package(unit.module):
+            return True
         classes = self._kernel.classes
         heirs = [c for c in classes.descendants(owner.id) if classes.owner(c, callee.name) == owner.id]
         return not self._seen.intersection([owner.id, *heirs])

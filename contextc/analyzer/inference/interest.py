@@ -63,6 +63,19 @@ def _guards(definition: Definition) -> dict[str, int]:
     return found
 
 
+def find_none_guards(definition: Definition) -> frozenset[str]:
+    """Names of which a test for None decides whether the rest of the body runs."""
+    found: set[str] = set()
+    for statement in definition.facts.body:
+        if isinstance(statement, ir.If) and statement.body and isinstance(statement.body[-1], (ir.Return, ir.Raise)):
+            for node in iter_nodes(statement.test):
+                if isinstance(node, ir.Compare) and node.ops[0] in ("is", "is not") and isinstance(node.left, ir.Name):
+                    right = node.comparators[0]
+                    if isinstance(right, ir.Constant) and right.type == "None":
+                        found.add(node.left.id)
+    return frozenset(found)
+
+
 def _uses(definition: Definition) -> dict[str, int]:
     """Names by how much hangs on them: 0 called, or the name of an attribute; 1 used in a function made here; 2 tested;
     3 looked into."""

@@ -10,7 +10,7 @@ from contextc.analyzer.inference.annotations import Annotations, variable_keys
 from contextc.analyzer.inference.classes import Classes, has_decorator
 from contextc.analyzer.inference.external_names import ExternalNames
 from contextc.analyzer.inference.heap import CellKey, Heap
-from contextc.analyzer.inference.interest import find_interesting
+from contextc.analyzer.inference.interest import find_interesting, find_none_guards
 from contextc.analyzer.inference.memory import Memory
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.recorder import Recorder
@@ -88,6 +88,7 @@ class Kernel:
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}
         self._keeping: dict[str, bool] = {}
+        self._guarded: dict[str, frozenset[str]] = {}
         self._giving: dict[str, bool] = {}
         self._interesting: dict[str, tuple[str, ...]] = {}
 
@@ -121,6 +122,13 @@ class Kernel:
         known = self._interesting.get(definition.id)
         if known is None:
             known = self._interesting[definition.id] = find_interesting(self, definition)
+        return known
+
+    def guarded_parameters(self, definition: Definition) -> frozenset[str]:
+        """By text, the parameters of which a test for None decides whether the rest of the body runs."""
+        known = self._guarded.get(definition.id)
+        if known is None:
+            known = self._guarded[definition.id] = find_none_guards(definition)
         return known
 
     # ---------------------------------------------------------------------------------------------- modules

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextc.analyzer.inference.annotations import substitute, variable_keys
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.callbacks import note_overrides, register_callbacks
-from contextc.analyzer.inference.calls import CallContext
+from contextc.analyzer.inference.calls import CallContext, receive_first
 from contextc.analyzer.inference.generics import dict_item, mapping_for, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import Bound, choose_overloads, overloads
@@ -64,7 +64,11 @@ def call_stub(
         if special is None:
             found |= stub_result(frame, chosen, receiver, {**fresh, **own})
     register_callbacks(frame, args, context, pairs, definition.module.name)
-    return special if special is not None else frozenset(found)
+    if special is not None:
+        return special
+    if receiver is None and args.positional and frame.kernel.method_kind(definition) in ("instance", "class"):
+        return receive_first(frame, frozenset(found), args.positional[0][1])  # `object.__new__(cls)`, `dict.copy(d)`
+    return frozenset(found)
 
 
 def _solve_bound(frame: Frame, bound: Bound) -> dict[str, ValueSet]:

@@ -26,6 +26,7 @@ from contextc.model.value import (
     Instance,
     Intrinsic,
     Literal,
+    ModuleValue,
     Partial,
     Text,
     Value,
@@ -33,7 +34,8 @@ from contextc.model.value import (
 )
 
 MAX_CONTEXTS = 6  # of one function, told apart by values; as many by shapes
-FUNCTION_SHAPE, CLASS_SHAPE, _REST = "shape.function", "shape.class", "shape.rest"
+FUNCTION_SHAPE, CLASS_SHAPE, OBJECT_SHAPE = "shape.function", "shape.class", "shape.object"
+_REST = "shape.rest"
 _COLLAPSED = "shape.collapsed"  # in the cell of contexts: a call would need too many
 Passed = dict[str, ValueSet]
 
@@ -46,8 +48,12 @@ def choose_contexts(
     if passed is None or (not interesting and function.env is None):
         return None
     columns = [_passed(frame, definition, name, passed) for name in interesting]
+    guarded = frame.kernel.guarded_parameters(definition)
     for level, key_of in (("contexts", _key), ("shapes", _shape)):
-        keys = [list(dict.fromkeys(key_of(frame, v) for v in column)) for column in columns]
+        keys = [
+            list(dict.fromkeys(key_of(frame, v, name in guarded) for v in column))
+            for name, column in zip(interesting, columns, strict=True)
+        ]
         contexts = _request(frame, function, definition, interesting, keys, level)
         if contexts is not None:
             return contexts
@@ -108,7 +114,7 @@ def read_results(frame: Frame, name: str, definition: Definition, contexts: list
 # ------------------------------------------------------------------------------------------------------ keys
 
 
-def _key(frame: Frame, value: Value) -> Value:
+def _key(frame: Frame, value: Value, guarded: bool) -> Value:
     """What stands in a key for a value: itself where it can decide what the function does."""
     if isinstance(value, (FunctionValue, BoundMethod, ClassObject, Partial)):
         return value
@@ -116,11 +122,12 @@ def _key(frame: Frame, value: Value) -> Value:
         return value
     if isinstance(value, Literal) and value.type in ("str", "bool"):
         return value
-    return _shape(frame, value)
+    return _shape(frame, value, guarded)
 
 
-def _shape(frame: Frame, value: Value) -> Value:
-    """The coarser key: none, text, function or class; what is none of them is not told apart."""
+def _shape(frame: Frame, value: Value, guarded: bool) -> Value:
+    """The coarser key: none, text, function or class; another object where a test for None guards the body; what is
+    none of them is not told apart."""
     make = frame.kernel.make
     if isinstance(value, (FunctionValue, BoundMethod, Partial)):
         return make.intrinsic(FUNCTION_SHAPE)
@@ -132,7 +139,8 @@ def _shape(frame: Frame, value: Value) -> Value:
         return frame.kernel.builtin("str")
     if isinstance(value, Instance) and (value in frame.kernel.none or value is frame.kernel.builtin("str")):
         return value
-    return make.intrinsic(_REST)
+    is_object = guarded and isinstance(value, (Instance, Literal, ModuleValue))
+    return make.intrinsic(OBJECT_SHAPE if is_object else _REST)
 
 
 def bind_key(frame: Frame, key: Value, values: Callable[[], ValueSet]) -> tuple[ValueSet, bool]:
@@ -140,4 +148,4 @@ def bind_key(frame: Frame, key: Value, values: Callable[[], ValueSet]) -> tuple[
     evaluation's values that have it."""
     if not isinstance(key, Intrinsic):
         return frozenset({key}), False
-    return frozenset(v for v in values() if _shape(frame, v) is key), True
+    return frozenset(v for v in values() if _shape(frame, v, key.name == OBJECT_SHAPE) is key), True
