@@ -13,7 +13,7 @@ from contextc.analyzer.inference.binding import Arguments, bind_arguments, is_wh
 from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
 from contextc.analyzer.inference.construction import is_initialiser, let_through, note_call, note_construction
-from contextc.analyzer.inference.generics import GENERATOR_SITE, solve
+from contextc.analyzer.inference.generics import GENERATOR_SITE, move_items, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
@@ -123,6 +123,8 @@ def _call_open(frame: Frame, callee: Value, args: Arguments, context: CallContex
     outcome = context.outcome
     kernel = frame.kernel
     args = expand_arguments(frame, args)
+    for _, values in args.positional:
+        move_items(frame, values)
     if isinstance(callee, External):
         from contextc.analyzer.inference.callbacks import register_callbacks
 

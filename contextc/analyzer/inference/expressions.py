@@ -320,10 +320,10 @@ def _set(frame: Frame, expr: ir.SetExpr) -> ValueSet:
 
 
 def _display(frame: Frame, expr: ir.TupleExpr | ir.ListExpr | ir.SetExpr, name: str) -> ValueSet:
-    """A tuple, list or set display: its allocation site holds the elements; a tuple's also each index."""
+    """A tuple, list or set display: its allocation site holds the elements; a tuple's and a list's also each index."""
     starred = any(isinstance(item, ir.Starred) for item in expr.items)
     site = frame.site_key(expr.at)
-    if name == "tuple" and not starred and len(expr.items) <= 8:
+    if name != "set" and not starred and len(expr.items) <= 8:
         site = f"{site}#{len(expr.items)}"
     for index, item in enumerate(expr.items):
         if isinstance(item, ir.Starred):
@@ -331,7 +331,7 @@ def _display(frame: Frame, expr: ir.TupleExpr | ir.ListExpr | ir.SetExpr, name: 
             continue
         values = evaluate(frame, item)
         frame.write(("arg", site, 0), values)
-        if name == "tuple":
+        if name != "set":
             frame.write(("index", site, index), values)
     return frozenset({frame.kernel.builtin(name, (), site)})
 

@@ -71,7 +71,7 @@ def mapping_for(frame: Frame, value: Instance, base: str) -> dict[str, ValueSet]
 
 
 def tuple_items(frame: Frame, value: Instance) -> list[ValueSet] | None:
-    """Values per index of a tuple of known length (a list display counts while only its display is known)."""
+    """Values per index of a tuple of known length."""
     if value.cls == TUPLE and value.site is None and value.args:
         return list(value.args)
     if value.site is not None and value.site != HOMOGENEOUS:
@@ -79,6 +79,23 @@ def tuple_items(frame: Frame, value: Instance) -> list[ValueSet] | None:
         if length is not None and value.cls == TUPLE:
             return [frame.read(("index", value.site, i)) for i in range(length)]
     return None
+
+
+def list_items(frame: Frame, value: Instance) -> list[ValueSet] | None:
+    """Values per index of a list, as long as nothing is seen to move what its display put there."""
+    if value.cls != "~builtins:list" or value.site is None:
+        return None
+    length = _display_length(value.site)
+    if not length or frame.read(("moved", value.site)):
+        return None
+    return [frame.read(("index", value.site, i)) for i in range(length)]
+
+
+def move_items(frame: Frame, values: ValueSet) -> None:
+    """Lists that code which isn't seen may reorder, or a method does: any index can then mean any element."""
+    for value in values:
+        if isinstance(value, Instance) and value.cls == "~builtins:list" and value.site is not None:
+            frame.write(("moved", value.site), frozenset({frame.kernel.make.literal("bool", 1)}))
 
 
 def _display_length(site: str) -> int | None:

@@ -10,7 +10,14 @@ from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE
 from contextc.analyzer.inference.attributes import implicit_outcome, note_plain, read_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
-from contextc.analyzer.inference.generics import GENERATOR_SITE, dict_item, element_values, tuple_items
+from contextc.analyzer.inference.generics import (
+    GENERATOR_SITE,
+    dict_item,
+    element_values,
+    list_items,
+    move_items,
+    tuple_items,
+)
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.namespaces import lookup_namespace
 from contextc.analyzer.inference.recorder import Target
@@ -251,9 +258,13 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
     if is_slice and value.cls in (TUPLE, "~builtins:list"):
         if value.cls == TUPLE and value.site is None:
             return frozenset({kernel.make.instance(TUPLE, value.grip, (frozenset().union(*value.args),), HOMOGENEOUS)})
+        move_items(frame, frozenset({value}))
         return frozenset({value})
     items = tuple_items(frame, value)
     if items is not None:
+        return _pick(frame, items, key)
+    items = list_items(frame, value)
+    if items is not None and all(_is_index(k, len(items)) for k in key):
         return _pick(frame, items, key)
     if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
         missing = NOTHING
@@ -316,6 +327,20 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
                     frame.write(("anykey", value.site), stored)
         else:
             frame.write(("arg", value.site, 0), stored)
+            _store_item(frame, value, value.site, key, stored)
+
+
+def _is_index(key: Value, length: int) -> bool:
+    return isinstance(key, Literal) and isinstance(key.value, int) and -length <= key.value < length
+
+
+def _store_item(frame: Frame, value: Instance, site: str, key: ValueSet, stored: ValueSet) -> None:
+    """What `items[1] = x` puts at an index; a key that isn't a plain number may mean any of them."""
+    for one in key:
+        if isinstance(one, Literal) and isinstance(one.value, int) and one.value >= 0:
+            frame.write(("index", site, one.value), stored)
+        else:
+            move_items(frame, frozenset({value}))
 
 
 # ------------------------------------------------------------------------------------------------------ operators

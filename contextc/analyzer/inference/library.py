@@ -10,7 +10,7 @@ from contextc.analyzer.inference.annotations import substitute, variable_keys
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.callbacks import note_overrides, register_callbacks
 from contextc.analyzer.inference.calls import CallContext, receive_first
-from contextc.analyzer.inference.generics import dict_item, mapping_for, solve
+from contextc.analyzer.inference.generics import dict_item, mapping_for, move_items, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import Bound, choose_overloads, overloads
 from contextc.analyzer.inference.program import Definition
@@ -36,6 +36,10 @@ _READING = frozenset(
     }
 )  # methods whose arguments a container compares or looks up, but doesn't keep
 
+_STAYING = frozenset(
+    {"index", "count", "copy", "__contains__", "__getitem__", "__eq__", "__len__", "__iter__"}
+)  # methods that leave each item of a list in its place
+
 
 def call_stub(
     frame: Frame, definition: Definition, receiver: Value | None, args: Arguments, context: CallContext
@@ -45,6 +49,10 @@ def call_stub(
 
     if context.outcome is not None:
         context.outcome.others += 1
+    for _, values in args.positional:
+        move_items(frame, values)
+    if receiver is not None and definition.name not in _STAYING:
+        move_items(frame, frozenset({receiver}))
     model = LIBRARY.get(definition.id.partition("#")[0])
     if model is not None:
         result = model(frame, receiver, args, context)
