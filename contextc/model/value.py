@@ -185,6 +185,13 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Key:
+    """A literal key, in the cell that lists those of a dict and nowhere else."""
+
+    value: str | int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Open:
     """The set it stands in may be incomplete, for this reason."""
 
@@ -194,7 +201,7 @@ class Open:
 Value = Union[
     Instance, ClassObject, FunctionValue, BoundMethod, SuperObject, ModuleValue, Literal, Text, PropertyObject,
     Wrapper, Partial, CallableType, TypeVariable, SpecialForm, External, Possible, Intrinsic, Given, Context,
-    Open,
+    Key, Open,
 ]  # fmt: skip
 ValueSet = frozenset[Value]
 
@@ -205,6 +212,7 @@ MAX_WIDTH = 8  # instances per cell; past it they become Open(widened)
 MAX_EXTERNALS = 8  # external values per cell; the same
 MAX_CALLABLES = 96  # functions and classes per cell; the same
 MAX_METHODS = 24  # bound methods per cell; the same
+MAX_KEYS = 64  # listed keys of a dict; the same
 MAX_EXTERNAL = 8  # parts of an external name
 
 
@@ -370,6 +378,9 @@ class Interner:
 
     def given(self, symbol: str, parameter: str, kept: ValueSet | None = None) -> Given:
         return self._make(Given, symbol, parameter, kept)  # type: ignore[no-any-return]
+
+    def key(self, value: str | int) -> Key:
+        return self._make(Key, value)  # type: ignore[no-any-return]
 
     def open(self, reason: Reason) -> Open:
         return self._make(Open, reason)  # type: ignore[no-any-return]

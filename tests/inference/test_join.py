@@ -26,6 +26,7 @@ CAPPED: dict[str, Maker] = {
     "methods": lambda make, n: make.bound(make.instance("m:A"), make.function(f"m:A.f{n}")),
     "possible": lambda make, n: make.possible(make.function(f"m:f{n}"), "registry"),
     "externals": lambda make, n: make.external(f"a.b{n}"),
+    "keys": lambda make, n: make.key(f"k{n}"),
     "operations": lambda make, n: make.intrinsic("property.setter", make.function(f"m:f{n}")),
     "int": lambda make, n: make.literal("int", n),
     "str": lambda make, n: (make.literal("str", f"k{n}"), make.text((f"k{n}", None)))[n % 2],

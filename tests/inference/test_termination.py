@@ -216,7 +216,7 @@ GROWING = {
         """,
 }
 PER_BODY = 12  # evaluations of one body or specialisation: most settle in three to six
-CONTEXTS = 2 * MAX_CONTEXTS  # of one function, by values and by shapes; more only for a while, each from its own call
+CONTEXTS = 3 * MAX_CONTEXTS  # of one function, by values and by shapes; more only for a while, each from its own call
 
 
 def unions(count: int) -> str:

@@ -14,6 +14,7 @@ from contextc.model.value import (
     MAX_CALLABLES,
     MAX_EXTERNAL,
     MAX_EXTERNALS,
+    MAX_KEYS,
     MAX_LITERALS,
     MAX_METHODS,
     MAX_WIDTH,
@@ -32,7 +33,7 @@ from tests.inference.grammar import Grammar
 CLASSES = ("m:A", "m:B", "~builtins:list", "~builtins:str", "~builtins:int", "~builtins:dict", "~builtins:bool")
 GRIPS = (Grip.EXACT, Grip.DECLARED, Grip.SELF)
 DEPTH = 4  # one more than type arguments may nest
-CAPS = (MAX_LITERALS, MAX_WIDTH, MAX_EXTERNALS, MAX_CALLABLES, MAX_METHODS)
+CAPS = (MAX_LITERALS, MAX_WIDTH, MAX_KEYS, MAX_EXTERNALS, MAX_CALLABLES, MAX_METHODS)
 MANY = tuple(sorted({n for cap in CAPS for n in (cap // 2 + 1, cap, cap + 1)}))  # two halves pass a cap together
 
 
@@ -85,6 +86,8 @@ class ValueGrammar:
             lambda n: make.property(make.function(f"m:f{n}")),
             lambda n: make.wrapper("staticmethod", make.function(f"m:f{n}")),
             lambda n: make.special(f"S{n}"),
+            lambda n: make.key(f"k{n}"),
+            lambda n: make.instance("~builtins:tuple", Grip.EXACT, (), f"m:f@args#{n}" if n % 7 else "m:f@args"),
             lambda n: make.intrinsic("property.setter", make.function(f"m:f{n}")),
         )
         return {self._choose.pick(kinds)(n) for n in numbers[:1]} | set(map(self._choose.pick(kinds), numbers))

@@ -118,9 +118,19 @@ def _function_attribute(frame: Frame, value: FunctionValue | BoundMethod, symbol
     """What code stores on a function under this name; where no text stores such an attribute on anything, what a
     function has."""
     stored = frame.read(("fattr", symbol, name))
+    if name == "__name__":
+        return stored | _function_names(frame, value)
     if name in frame.kernel.classes.foreign_stores and name not in _OF_FUNCTIONS:
         return stored
     return stored | {frame.kernel.make.intrinsic(f"function.{name}", value)}
+
+
+def _function_names(frame: Frame, value: FunctionValue | BoundMethod) -> ValueSet:
+    """A function's name as written; that of what a decorator's closure stands for too, which `wraps` gives it."""
+    function = value.function if isinstance(value, BoundMethod) else value
+    symbols = [function.symbol, *([function.inner.symbol] if function.inner is not None else [])]
+    kernel = frame.kernel
+    return frozenset(kernel.make.literal("str", kernel.definition(symbol).name) for symbol in symbols)
 
 
 def _told(frame: Frame, found: ValueSet) -> ValueSet:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from contextc.analyzer.inference.annotations import TUPLE
-from contextc.analyzer.inference.generics import dict_item, element_values, tuple_items
+from contextc.analyzer.inference.dictionaries import copy_items, dict_item, store_name, store_unknown
+from contextc.analyzer.inference.generics import element_values, tuple_items
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.model import ir
-from contextc.model.value import NOTHING, Grip, Instance, Value, ValueSet
+from contextc.model.value import NOTHING, Instance, Literal, Value, ValueSet
 
-MAX_SPREAD = 8  # positions of a `*args` tuple that are told apart
+MAX_LENGTH = 5  # arguments in a `*args` tuple that are told apart from those of other calls, each by its position
+UNKNOWN_LENGTH = -1  # among the lengths of `*args`
+_MAX_SPREADS = 2  # `*values` of one call that are told apart by length
 
 
 class Arguments(NamedTuple):
@@ -43,91 +45,89 @@ def star_site(definition: Definition, parameter: ir.Parameter) -> str:
 
 
 def bind_arguments(
-    frame: Frame, definition: Definition, args: Arguments, skip: int
+    frame: Frame, definition: Definition, args: Arguments, skip: int, passed: dict[str, ValueSet] | None = None
 ) -> Iterator[tuple[ir.Parameter, ValueSet]]:
     """Pairs of parameter and values. The first `skip` positional parameters are left out (a bound receiver).
 
-    What `*args` and `**kwargs` collect goes straight into the cells of their tuple or dict.
+    What `*args` and `**kwargs` collect goes straight into the cells of their tuple or dict, and into `passed`. Each
+    length that a `*values` can have is bound on its own. A parameter that it may not reach has its default.
     """
     parameters = definition.facts.parameters
     positional = [p for p in parameters if p.kind in ("positional", "normal")][skip:]
     star = next((p for p in parameters if p.kind == "star"), None)
-    for index, (mark, values) in enumerate(args.positional):
-        if mark:
-            yield from _bind_spread(frame, definition, positional, star, args, index)
-            break
-        if index < len(positional):
-            yield positional[index], values
-        elif star is not None:
-            _collect(frame, definition, star, index - len(positional), values)
+    if not definition.module.in_repository:
+        star = None
+    first = next((i for i, (mark, _) in enumerate(args.positional) if mark), len(args.positional))
+    for index, parameter in enumerate(positional):
+        if index < first and index < len(args.positional):
+            yield parameter, args.positional[index][1]
+        elif first < len(args.positional):
+            yield parameter, NOTHING
+    for sequence in _list_sequences(frame, args, definition.module.in_repository):
+        yield from zip(positional[first:], sequence.items[first:], strict=False)
+        for parameter in positional[len(sequence.items) :] if first < len(args.positional) else ():
+            yield parameter, sequence.more or NOTHING
+            if all(name != parameter.name for name, _ in args.keywords):
+                yield parameter, _default(frame, definition, parameter)
+        if star is not None:
+            _collect(frame, definition, star, sequence.items[len(positional) :], sequence.more, passed)
     if args.keywords:
         yield from _bind_keywords(frame, definition, args, skip)
 
 
-class _Places(NamedTuple):
-    """Where the next argument can go: positions, and each one from `beyond` on."""
+class _Sequence(NamedTuple):
+    """Arguments by position; `more` is what can follow them, None for nothing."""
 
-    exact: frozenset[int]
-    beyond: int | None
+    items: tuple[ValueSet, ...]
+    more: ValueSet | None
 
-    def after(self, lengths: frozenset[int]) -> _Places:
-        """Where what follows so many arguments can go."""
-        beyond = self.beyond + min(lengths) if self.beyond is not None and lengths else None
-        return _Places(frozenset(min(at + n, _FAR) for at in self.exact for n in lengths), beyond)
-
-    def join(self, other: _Places) -> _Places:
-        """Either."""
-        beyond = [p.beyond for p in (self, other) if p.beyond is not None]
-        return _Places(self.exact | other.exact, min(beyond, default=None))
-
-    def first(self) -> int | None:
-        """The first position; None if nothing is known of what comes before."""
-        return min((*self.exact, *(() if self.beyond is None else (self.beyond,))), default=None)
+    def append(self, other: _Sequence) -> _Sequence:
+        """Arguments after these."""
+        if self.more is None:
+            return _Sequence((*self.items, *other.items), other.more)
+        return _Sequence(self.items, self.more.union(*other.items, other.more or NOTHING))
 
 
-_FAR = 64  # positions after it are one
-_ONE = frozenset({1})
+def _list_sequences(frame: Frame, args: Arguments, symbolic: bool) -> list[_Sequence]:
+    """What the positional arguments of a call can be, one for each length; none as long as nothing is known of some
+    `*values`. `symbolic` leaves an element of the caller's own `*args` as it is."""
+    found = [_Sequence((), None)]
+    spreads = 0
+    for mark, values in args.positional:
+        parts = [_Sequence((values,), None)]
+        if mark:
+            spreads += 1
+            parts = _spread(frame, values, symbolic, spreads <= _MAX_SPREADS)
+        found = _join_equal([sequence.append(part) for sequence in found for part in parts])
+    return found
 
 
-def _bind_spread(
-    frame: Frame,
-    definition: Definition,
-    positional: list[ir.Parameter],
-    star: ir.Parameter | None,
-    args: Arguments,
-    start: int,
-) -> Iterator[tuple[ir.Parameter, ValueSet]]:
-    """The arguments from the first `*values` on. Each value of `values` is spread on its own, and what follows goes
-    wherever one of them lets it go. A parameter that they may not reach has its default."""
-    yield from ((parameter, NOTHING) for parameter in positional[start:])
-    places = _Places(frozenset({start}), None)
-    for mark, values in args.positional[start:]:
-        if not mark:
-            yield from _place(frame, definition, positional, star, places, values)
-            places = places.after(_ONE)
-            continue
-        following = _Places(frozenset(), None)
-        for value in values:
-            spread = _spread(frame, value)
-            if spread is None:
-                first = places.first()
-                unknown = _Places(frozenset(), first)
-                elements = element_values(frame, frozenset({value}))
-                yield from _place(frame, definition, positional, star, unknown, elements)
-                following = following.join(unknown)
-                continue
-            at = places
-            for item in spread.items:
-                yield from _place(frame, definition, positional, star, at, item)
-                at = at.after(_ONE)
-            following = following.join(places.after(spread.lengths))
-        places = following
-    first = places.first()
-    if first is not None:
-        named = {name for name, _ in args.keywords}
-        for parameter in positional[first:]:
-            if parameter.name not in named:
-                yield parameter, _default(frame, definition, parameter)
+def _join_equal(sequences: list[_Sequence]) -> list[_Sequence]:
+    """One sequence for each length."""
+    if len(sequences) < 2:
+        return sequences
+    groups: dict[tuple[int, bool], _Sequence] = {}
+    for sequence in sequences:
+        key = (len(sequence.items), sequence.more is None)
+        known = groups.get(key)
+        if known is not None:
+            items = tuple(a | b for a, b in zip(known.items, sequence.items, strict=True))
+            more = None if known.more is None or sequence.more is None else known.more | sequence.more
+            sequence = _Sequence(items, more)
+        groups[key] = sequence
+    return list(groups.values())
+
+
+def _spread(frame: Frame, values: ValueSet, symbolic: bool, told_apart: bool) -> list[_Sequence]:
+    """What `*values` stands for, by length."""
+    found: list[_Sequence] = []
+    for value in values:
+        items = tuple_items(frame, value, symbolic) if isinstance(value, Instance) and told_apart else None
+        if items is not None:
+            found.append(_Sequence(tuple(items), None))
+        else:
+            found.append(_Sequence((), element_values(frame, frozenset({value}))))
+    return _join_equal(found)
 
 
 def _default(frame: Frame, definition: Definition, parameter: ir.Parameter) -> ValueSet:
@@ -137,66 +137,43 @@ def _default(frame: Frame, definition: Definition, parameter: ir.Parameter) -> V
     return frame.read(("default", definition.id, parameter.name))
 
 
-def _place(
+def _collect(
     frame: Frame,
     definition: Definition,
-    positional: list[ir.Parameter],
-    star: ir.Parameter | None,
-    places: _Places,
-    values: ValueSet,
-) -> Iterator[tuple[ir.Parameter, ValueSet]]:
-    """One argument, everywhere it can go."""
-    if places.beyond is not None:
-        for parameter in positional[places.beyond :]:
-            yield parameter, values
-        if star is not None:
-            _collect(frame, definition, star, None, values)
-    for at in sorted(places.exact):
-        if at < len(positional):
-            if places.beyond is None or at < places.beyond:
-                yield positional[at], values
-        elif star is not None:
-            _collect(frame, definition, star, at - len(positional), values)
-
-
-class _Spread(NamedTuple):
-    """Values per position, and how many of them there can be."""
-
-    items: list[ValueSet]
-    lengths: frozenset[int]
-
-
-def _spread(frame: Frame, value: Value) -> _Spread | None:
-    """What `*value` stands for; None where no position is known. `*args` is as long as some call made it."""
-    if not isinstance(value, Instance) or value.cls != TUPLE:
-        return None
-    items = tuple_items(frame, value)
-    if items is not None:
-        return _Spread(items, frozenset({len(items)}))
-    if value.site is None or not _is_star_site(value.site) or frame.read(("rest", value.site)):
-        return None
-    items = [frame.read(("index", value.site, i)) for i in range(MAX_SPREAD)]
-    while items and not items[-1]:
-        items.pop()
-    return _Spread(items, frozenset(range(len(items) + 1)))
-
-
-def _is_star_site(site: str) -> bool:
-    """Whether a site is a function's `*args`; those of displays and calls end in a number."""
-    _, mark, name = site.rpartition("@")
-    return bool(mark) and name.isidentifier()
-
-
-def _collect(frame: Frame, definition: Definition, star: ir.Parameter, index: int | None, values: ValueSet) -> None:
-    """An extra positional argument goes into the `*args` tuple of a function whose body is analysed."""
-    if not definition.module.in_repository:
-        return
+    star: ir.Parameter,
+    items: tuple[ValueSet, ...],
+    more: ValueSet | None,
+    passed: dict[str, ValueSet] | None,
+) -> None:
+    """Extra positional arguments go into the `*args` tuple of a function whose body is analysed: into the one of their
+    number, and into the one that stands for any number."""
     site = star_site(definition, star)
-    frame.write(("arg", site, 0), values)
-    if index is not None and index < MAX_SPREAD:
-        frame.write(("index", site, index), values)
-    else:
-        frame.write(("rest", site), values)
+    for item in (*items, more or NOTHING):
+        frame.write(("arg", site, 0), item)
+    length = len(items)
+    if more is not None or length > MAX_LENGTH or _declared_elements(frame, definition, star):
+        length = UNKNOWN_LENGTH
+    place = f"{star.name}#{length}"
+    frame.write(("star", definition.id), frozenset({frame.kernel.make.literal("int", length)}))
+    if passed is not None:
+        passed[star.name] = passed.get(star.name, NOTHING) | {_star_tuple(frame, site, length)}
+    for index, item in enumerate(items if length != UNKNOWN_LENGTH else ()):
+        frame.write(("index", f"{definition.id}@{place}", index), item)
+        if passed is not None:
+            name = f"{place}.{index}"
+            passed[name] = passed.get(name, NOTHING) | item
+
+
+def _star_tuple(frame: Frame, site: str, length: int) -> Value:
+    return frame.kernel.builtin("tuple", (), site if length == UNKNOWN_LENGTH else f"{site}#{length}")
+
+
+def _declared_elements(frame: Frame, definition: Definition, star: ir.Parameter) -> ValueSet:
+    """What a `*args: T` or `**kwargs: T` declares for each; nothing where that says too little."""
+    if star.annotation is None:
+        return NOTHING
+    declared = frame.kernel.annotations.read(star.annotation, definition.parent or definition, definition)
+    return NOTHING if frame.kernel.is_weak(declared) else declared
 
 
 def _bind_keywords(
@@ -216,8 +193,7 @@ def _bind_keywords(
             yield named[name], values
         elif extra is not None and definition.module.in_repository:
             site = star_site(definition, extra)
-            frame.write(("key", site, name), values)
-            frame.write(("arg", site, 1), values)
+            store_name(frame, site, name, values)
 
 
 def _unbound(
@@ -248,14 +224,18 @@ def _bind_mapping(
             found = dict_item(frame, value, frozenset({frame.kernel.make.literal("str", name)}))
             if found:
                 yield parameter, found
-        if extra is not None and value.site != star_site(definition, extra):
-            site = star_site(definition, extra)
-            frame.write(("arg", site, 1), frame.read(("arg", value.site, 1)))
-            frame.write(("spread", site), frozenset({value}))
+        if extra is not None and definition.module.in_repository:
+            copy_items(frame, value, star_site(definition, extra), named)
 
 
 def star_value(frame: Frame, definition: Definition, parameter: ir.Parameter) -> ValueSet:
-    """What `*args` or `**kwargs` is inside its function."""
-    name = "tuple" if parameter.kind == "star" else "dict"
+    """What `*args` or `**kwargs` is inside its function: a tuple for each number of arguments that calls have, a dict.
+    What is declared for their elements is written into them."""
     site = star_site(definition, parameter)
-    return frozenset({frame.kernel.make.instance(f"~builtins:{name}", Grip.EXACT, (), site)})
+    declared = _declared_elements(frame, definition, parameter)
+    if parameter.kind == "doublestar":
+        store_unknown(frame, site, declared)
+        return frozenset({frame.kernel.builtin("dict", (), site)})
+    frame.write(("arg", site, 0), declared)
+    lengths = frame.read(("star", definition.id))
+    return frozenset(_star_tuple(frame, site, int(v.value)) for v in lengths if isinstance(v, Literal))

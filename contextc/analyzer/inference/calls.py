@@ -14,7 +14,7 @@ from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
 from contextc.analyzer.inference.construction import is_initialiser, let_through, note_call, note_construction
 from contextc.analyzer.inference.generics import GENERATOR_SITE, move_items, solve
-from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.kernel import Frame, passed_cell
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
 from contextc.analyzer.inference.specialisation import choose_contexts, read_results
@@ -299,7 +299,7 @@ def _hand_over(
             args = Arguments((("", frozenset({receiver})), *args.positional), args.keywords)
     solution: dict[str, ValueSet] = {}
     passed: dict[str, ValueSet] = {}
-    for parameter, values in bind_arguments(frame, definition, args, skip):
+    for parameter, values in bind_arguments(frame, definition, args, skip, passed):
         frame.write(parameter_cell(definition, parameter), values)
         passed[parameter.name] = passed.get(parameter.name, NOTHING) | values
         if parameter.annotation is not None and parameter.kind not in ("star", "doublestar"):
@@ -359,7 +359,7 @@ def _give_back(
         if not isinstance(value, Given):
             found.add(value)
         elif passed is None or value.symbol != definition.id:
-            found |= value.kept if value.kept is not None else frame.read(("param", value.symbol, value.parameter))
+            found |= value.kept if value.kept is not None else frame.read(passed_cell(value.symbol, value.parameter))
         else:
             own = passed.get(value.parameter)
             if own is None:
@@ -432,10 +432,10 @@ def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallCo
     instance of the class; as long as nothing is known of its result, there is none: a guess would stay."""
     kernel = frame.kernel
     owner = kernel.classes.owner(callee.cls, "__new__")
-    if owner is None or not kernel.classes.in_repository(owner):
-        return None
-    found: set[Value] = set()
     how = (EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR)
+    if owner is None or not kernel.classes.in_repository(owner):
+        return _run_stored_new(frame, callee, args, context._replace(how=how))
+    found: set[Value] = set()
     for item in frame.read(("cattr", owner, "__new__")):
         function = item.function if isinstance(item, Wrapper) else item
         if isinstance(function, FunctionValue):
@@ -447,6 +447,22 @@ def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallCo
     if len(known) < len(found):
         return known | {kernel.make.instance(callee.cls, callee.grip, callee.args)}
     return known
+
+
+def _run_stored_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
+    """Runs a `__new__` that other code stores on the class, as a decorator does: what it makes is taken for an instance
+    of the class."""
+    kernel = frame.kernel
+    if "__new__" not in kernel.classes.foreign_stores:
+        return None
+    ran = False
+    for cls in kernel.classes.mro(callee.cls):
+        for item in frame.read(("cattr", cls, "__new__")) if kernel.classes.in_repository(cls) else ():
+            function = item.function if isinstance(item, Wrapper) else item
+            if isinstance(function, FunctionValue):
+                ran = True
+                call_function(frame, function, callee, args, context)
+    return frozenset({kernel.make.instance(callee.cls, callee.grip, callee.args)}) if ran else None
 
 
 def _run_constructor(

@@ -19,7 +19,7 @@ Points-to Analysis for Java", TOSEM 2005; here the objects are told apart only a
 from __future__ import annotations
 
 from contextc.analyzer.inference.heap import CellKey
-from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.kernel import Frame, passed_cell
 from contextc.analyzer.inference.narrowing import Tested, keep_instances
 from contextc.analyzer.inference.program import Definition
 from contextc.model.edge import Reason
@@ -94,7 +94,7 @@ def read_any(frame: Frame, values: ValueSet) -> ValueSet:
     found: set[Value] = set()
     for value in values:
         if isinstance(value, Given):
-            found |= _pass(frame, value, frame.read(("param", value.symbol, value.parameter)))
+            found |= _pass(frame, value, frame.read(passed_cell(value.symbol, value.parameter)))
         else:
             found.add(value)
     return frozenset(found)
@@ -147,12 +147,12 @@ def _resolve(frame: Frame, symbol: str, parameter: str, receiver: Instance) -> V
     assert owner is not None
     if receiver.site is None:
         if not classes.descendants(owner.id):
-            return frame.read(("param", symbol, parameter))
+            return frame.read(passed_cell(symbol, parameter))
         objects = _classes_of(frame, receiver)
     else:
         objects = (receiver.cls,)
     if len(objects) > MAX_CLASSES:
-        return frame.read(("param", symbol, parameter))
+        return frame.read(passed_cell(symbol, parameter))
     found: set[Value] = set()
     for cls in objects:
         found |= _received(frame, cls, receiver.site, symbol, parameter, _MAX_CHAIN)
@@ -182,14 +182,14 @@ def _received(frame: Frame, cls: str, site: str | None, symbol: str, parameter: 
     """What an initialiser gets for a parameter where an object of exactly `cls` is made."""
     kernel = frame.kernel
     if not links:
-        return frame.read(("param", symbol, parameter))
+        return frame.read(passed_cell(symbol, parameter))
     found = set(frame.read(("handed", symbol, parameter)))
     line = [c for c in kernel.classes.mro(cls) if kernel.classes.in_repository(c)]
     made = frame.read(("made", site if site is not None else cls, symbol, parameter))
     if site is None:
         made |= frozenset().union(*(frame.read(("below", c, symbol, parameter)) for c in line))
     for value in made:
-        found |= frame.read(("param", symbol, parameter)) if isinstance(value, Given) else {value}
+        found |= frame.read(passed_cell(symbol, parameter)) if isinstance(value, Given) else {value}
     for caller in line:
         for initialiser in kernel.classes.functions(caller, INITIALISER):
             if initialiser == symbol:
@@ -241,7 +241,7 @@ def _with_defaults(
             values = (values or NOTHING) | frame.read(("default", definition.id, parameter.name))
         if values:
             found.append((parameter.name, values))
-    return found
+    return found + [(place, values) for place, values in passed.items() if "." in place]  # of `*args`
 
 
 def cells_of_any_call(definition: Definition, name: str) -> tuple[CellKey, ...]:

@@ -74,6 +74,8 @@ def _subject(test: ir.Expr) -> str | None:
     """The one name that a test is about."""
     if isinstance(test, ir.Compare) and len(test.ops) == 1:
         test = test.left
+        if isinstance(test, ir.Call) and isinstance(test.func, ir.Name) and test.func.id == "len" and test.args:
+            test = test.args[0].value
     elif isinstance(test, ir.Call) and isinstance(test.func, ir.Name) and test.func.id in ("callable", "isinstance"):
         test = test.args[0].value if test.args else test
     return test.id if isinstance(test, ir.Name) else None

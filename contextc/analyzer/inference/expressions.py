@@ -14,6 +14,8 @@ from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import PLAIN, How, call_values
 from contextc.analyzer.inference.decided import is_impossible
+from contextc.analyzer.inference.dictionaries import copy_items, is_dict, join_dicts, store_item, store_unknown
+from contextc.analyzer.inference.generics import cut_tuple, tuple_items
 from contextc.analyzer.inference.implicit_calls import (
     await_values,
     binary,
@@ -22,6 +24,7 @@ from contextc.analyzer.inference.implicit_calls import (
     convert,
     iterate,
     iterate_async,
+    pick,
     subscript,
     test_truth,
 )
@@ -29,7 +32,7 @@ from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.memory import path_of
 from contextc.analyzer.inference.narrowing import narrow
 from contextc.analyzer.inference.program import Definition
-from contextc.analyzer.inference.recorder import Outcome
+from contextc.analyzer.inference.recorder import Outcome, describe_callee
 from contextc.analyzer.inference.scopes import bind_name, bind_target, read_name
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
@@ -50,7 +53,6 @@ from contextc.model.value import (
 )
 
 _MAX_TEXT = 80  # characters of a text that inference puts together
-_DESCRIBED = 12  # dots, calls and subscripts that the description of a callee names
 
 
 def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
@@ -72,7 +74,7 @@ _REMEMBERED = frozenset({
     ir.Call, ir.Attribute, ir.Subscript, ir.Comprehension, ir.BinaryOp, ir.BoolOp, ir.Compare, ir.Conditional,
     ir.DictExpr, ir.ListExpr, ir.SetExpr, ir.TupleExpr, ir.FString, ir.Await, ir.YieldFrom,
 })  # fmt: skip
-_CARRIERS = (ir.Name, ir.Call, ir.Conditional, ir.BoolOp, ir.NamedExpr)
+_CARRIERS = (ir.Name, ir.Subscript, ir.Call, ir.Conditional, ir.BoolOp, ir.NamedExpr)
 
 
 def _name(frame: Frame, expr: ir.Name) -> ValueSet:
@@ -140,10 +142,14 @@ def _note_read(frame: Frame, owner: ValueSet, expr: ir.Attribute) -> None:
 
 def _subscript(frame: Frame, expr: ir.Subscript) -> ValueSet:
     values = evaluate(frame, expr.value)
+    sequences = {v: items for v in values if isinstance(v, Instance) and (items := tuple_items(frame, v, True))}
+    rest = values.difference(sequences)
     if isinstance(expr.key, ir.Slice):
         evaluate(frame, expr.key)
-        return subscript(frame, values, NOTHING, True, expr.at)
-    return subscript(frame, values, evaluate(frame, expr.key), False, expr.at)
+        found = {cut_tuple(frame, items, expr.key, expr.at) for items in sequences.values()}
+        return frozenset(found) | subscript(frame, rest, NOTHING, True, expr.at)
+    key = evaluate(frame, expr.key)
+    return subscript(frame, rest, key, False, expr.at).union(*(pick(frame, i, key) for i in sequences.values()))
 
 
 def _slice(frame: Frame, expr: ir.Slice) -> ValueSet:
@@ -183,7 +189,7 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
         special = dynamic.reveal_argument(frame, args, expr.at)
     outcome: Outcome | None = None
     if frame.recorder is not None:
-        outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe(expr.func))
+        outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe_callee(expr.func))
         if not callees:
             outcome.reasons.add(_why_empty(frame, expr.func, owner))
     how = _how(frame, expr.func, owner, callees) if outcome is not None else PLAIN
@@ -203,20 +209,6 @@ def _read_method(frame: Frame, func: ir.Attribute) -> tuple[ValueSet, ValueSet]:
     if frame.memory is not None:
         return owner, frame.memory.recall(~id(func), (owner,), read_attributes, frame, owner, func.attr, func.at)
     return owner, read_attributes(frame, owner, func.attr, func.at)
-
-
-def describe(expr: ir.Expr, links: int = _DESCRIBED) -> str:
-    """A callee as people read it: `obj.save`, `handlers[…]`; of a long chain its end, `….where().order_by`."""
-    if isinstance(expr, ir.Name):
-        return expr.id
-    if links:
-        if isinstance(expr, ir.Attribute):
-            return f"{describe(expr.value, links - 1)}.{expr.attr}"
-        if isinstance(expr, ir.Call):
-            return f"{describe(expr.func, links - 1)}()"
-        if isinstance(expr, ir.Subscript):
-            return f"{describe(expr.value, links - 1)}[…]"
-    return "…"
 
 
 def _why_empty(frame: Frame, func: ir.Expr, owner: ValueSet) -> Reason:
@@ -340,18 +332,11 @@ def _dict(frame: Frame, expr: ir.DictExpr) -> ValueSet:
     site = frame.site_key(expr.at)
     for item in expr.items:
         values = evaluate(frame, item.value)
-        if item.key is None:
-            frame.write(("spread", site), values)
-            for value in values:
-                if isinstance(value, Instance) and value.site is not None:
-                    frame.write(("arg", site, 0), frame.read(("arg", value.site, 0)))
-                    frame.write(("arg", site, 1), frame.read(("arg", value.site, 1)))
+        if item.key is not None:
+            store_item(frame, site, evaluate(frame, item.key), values)
             continue
-        key = evaluate(frame, item.key)
-        frame.write(("arg", site, 0), key)
-        frame.write(("arg", site, 1), values)
-        for one in key:
-            frame.write(("key", site, one.value) if isinstance(one, Literal) else ("anykey", site), values)
+        for value in values:
+            copy_items(frame, value, site)
     return frozenset({frame.kernel.builtin("dict", (), site)})
 
 
@@ -382,8 +367,7 @@ def _comprehension_value(frame: Frame, expr: ir.Comprehension, element: ValueSet
     site = frame.site_key(expr.at)
     frame.write(("arg", site, 0), element)
     if expr.kind == "dict":
-        frame.write(("arg", site, 1), value)
-        frame.write(("anykey", site), value)
+        store_unknown(frame, site, value)
     if expr.kind != "generator":
         return frozenset({frame.kernel.builtin(expr.kind, (), site)})
     name = "AsyncGenerator" if any(g.is_async for g in expr.generators) else "Generator"
@@ -415,8 +399,10 @@ def _bool_op(frame: Frame, expr: ir.BoolOp) -> ValueSet:
         last = index == len(expr.values) - 1
         if not last:
             test_truth(frame, frame.expand(values), part.at)
-            narrow(frame, part, expr.op == "and")
             found |= _kept_by(frame, values, expr.op)
+            if is_impossible(frame, part, expr.op == "and"):
+                break
+            narrow(frame, part, expr.op == "and")
         else:
             found |= values
     bound = {n: v for n, v in frame.env.items() if n not in before and n in frame.unit.facts.bindings}
@@ -471,6 +457,9 @@ def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
         found |= repeated
         rest -= repeated
     elif expr.op == "|":
+        dicts = frozenset(v for v in rest if is_dict(frame, v))
+        found |= join_dicts(frame, dicts, right, expr.at)
+        rest -= dicts
         types = {v for v in rest if isinstance(v, (ClassObject, SpecialForm))}
         found |= types.union(right) if types else types
         rest -= types
@@ -479,8 +468,6 @@ def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
 
 def _convert_operands(frame: Frame, values: ValueSet, at: int) -> None:
     """`"%s" % x` converts x, or each item of a tuple."""
-    from contextc.analyzer.inference.generics import tuple_items
-
     for value in values:
         items = tuple_items(frame, value) if isinstance(value, Instance) else None
         for item in items if items is not None else [frozenset({value})]:

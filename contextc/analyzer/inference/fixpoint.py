@@ -34,7 +34,6 @@ from contextc.model.value import (
     Context,
     FunctionValue,
     Grip,
-    Instance,
     PropertyObject,
     SpecialForm,
     Value,
@@ -196,14 +195,17 @@ def _bind_parameters(frame: Frame) -> None:
             symbolic = False
         else:
             symbolic = parameter.annotation is None and parameter.kind not in ("star", "doublestar")
+            kept = None
             if name in keys:
-                values, symbolic = bind_key(frame, keys[name], partial(parameter_values, frame, parameter))
+                values, exact = bind_key(frame, keys[name], partial(parameter_values, frame, parameter))
+                symbolic = parameter.kind != "star"
+                kept = values if exact else None
             else:
                 values = parameter_values(frame, parameter)
         frame.env[name] = values
         if symbolic:
             frame.concrete[name] = values
-            frame.env[name] = frozenset({frame.kernel.make.given(unit.id, name)})
+            frame.env[name] = frozenset({frame.kernel.make.given(unit.id, name, kept)})
         if unit.children:
             frame.write(("closure", unit.id, name), values)
 
@@ -213,15 +215,7 @@ def parameter_values(frame: Frame, parameter: ir.Parameter) -> ValueSet:
     kernel = frame.kernel
     unit = frame.unit
     if parameter.kind in ("star", "doublestar"):
-        found = star_value(frame, unit, parameter)
-        if parameter.annotation is not None:
-            declared = kernel.annotations.read(parameter.annotation, unit.parent or unit, unit)
-            if not kernel.is_weak(declared):
-                site = next(v.site for v in found if isinstance(v, Instance))
-                assert site is not None
-                index = 0 if parameter.kind == "star" else 1
-                frame.write(("arg", site, index), declared)
-        return found
+        return star_value(frame, unit, parameter)
     declared = NOTHING
     if parameter.annotation is not None:
         declared = kernel.annotations.read(parameter.annotation, unit.parent or unit, unit)
@@ -279,7 +273,8 @@ def find_foreign_stores(program: Program) -> frozenset[str]:
     found: set[str] = set()
     for module in program.repository:
         for unit in module.definitions:
-            receiver = unit.facts.parameters[0].name if unit.facts.parameters else ""
+            is_method = unit.kind is SymbolKind.METHOD and bool(unit.facts.parameters)
+            receiver = unit.facts.parameters[0].name if is_method else ""
             for node in iter_nodes(*unit.facts.body):
                 for target in _targets(node):
                     if isinstance(target, ir.Attribute) and not _is_name(target.value, receiver):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitute, variable_keys
 from contextc.analyzer.inference.classes import TYPE
 from contextc.analyzer.inference.kernel import Frame
+from contextc.model import ir
 from contextc.model.value import (
     NOTHING,
     BoundMethod,
@@ -46,7 +47,8 @@ def own_arguments(frame: Frame, value: Instance) -> tuple[ValueSet, ...]:
             return value.args
         if value.site is None:
             return (frozenset().union(*value.args),) if value.args else ()
-        return (frame.read(("arg", value.site, 0)),)
+        items = tuple_items(frame, value)
+        return (frame.read(("arg", value.site, 0)) if items is None else NOTHING.union(*items),)
     if value.site is None or value.args:
         return value.args
     count = len(kernel.annotations.type_parameters(value.cls))
@@ -70,15 +72,31 @@ def mapping_for(frame: Frame, value: Instance, base: str) -> dict[str, ValueSet]
     return dict(zip(annotations.type_parameters(base), filled, strict=False))
 
 
-def tuple_items(frame: Frame, value: Instance) -> list[ValueSet] | None:
-    """Values per index of a tuple of known length."""
-    if value.cls == TUPLE and value.site is None and value.args:
-        return list(value.args)
-    if value.site is not None and value.site != HOMOGENEOUS:
-        length = _display_length(value.site)
-        if length is not None and value.cls == TUPLE:
-            return [frame.read(("index", value.site, i)) for i in range(length)]
-    return None
+def tuple_items(frame: Frame, value: Instance, symbolic: bool = False) -> list[ValueSet] | None:
+    """Values per index of a tuple of known length. `symbolic` leaves those of the unit's own `*args` as what the caller
+    passed."""
+    if value.cls != TUPLE:
+        return None
+    if value.site is None:
+        return list(value.args) if value.args else None
+    length = known_length(value)
+    if length is None:
+        return None
+    owner, _, place = value.site.rpartition("@")
+    if owner == frame.unit.id and not place[:1].isdigit():
+        make = frame.kernel.make
+        given = [frozenset[Value]({make.given(owner, f"{place}.{i}")}) for i in range(length)]
+        return given if symbolic else [frame.expand(item) for item in given]
+    return [frame.read(("index", value.site, i)) for i in range(length)]
+
+
+def known_length(value: Value) -> int | None:
+    """How many items a tuple has; None where that is not known, or the value is none."""
+    if not isinstance(value, Instance) or value.cls != TUPLE or value.site == HOMOGENEOUS:
+        return None
+    if value.site is None:
+        return len(value.args) or None
+    return _display_length(value.site)
 
 
 def list_items(frame: Frame, value: Instance) -> list[ValueSet] | None:
@@ -101,6 +119,33 @@ def move_items(frame: Frame, values: ValueSet) -> None:
 def _display_length(site: str) -> int | None:
     _, mark, length = site.rpartition("#")
     return int(length) if mark and length.isdigit() else None
+
+
+def cut_tuple(frame: Frame, items: list[ValueSet], key: ir.Slice, at: int) -> Value:
+    """A slice of a tuple: by position where its bounds are written as numbers."""
+    bounds = [_written_index(part) for part in (key.lower, key.upper, key.step)]
+    numbers = [b for b in bounds if not isinstance(b, str)]
+    site = frame.site_key(at)
+    if len(numbers) < len(bounds) or numbers[2] == 0:
+        frame.write(("arg", site, 0), NOTHING.union(*items))
+        return frame.kernel.builtin("tuple", (), site)
+    kept = items[slice(numbers[0], numbers[1], numbers[2])]
+    frame.write(("arg", site, 0), NOTHING.union(*kept))
+    for index, item in enumerate(kept):
+        frame.write(("index", f"{site}#{len(kept)}", index), item)
+    return frame.kernel.builtin("tuple", (), f"{site}#{len(kept)}")
+
+
+def _written_index(expr: ir.Expr | None) -> int | str | None:
+    """A bound of a slice; a text where it is not a number in the source."""
+    if expr is None:
+        return None
+    sign = 1
+    if isinstance(expr, ir.UnaryOp) and expr.op == "-":
+        expr, sign = expr.operand, -1
+    if isinstance(expr, ir.Constant) and expr.type == "int" and expr.value is not None:
+        return sign * int(expr.value)
+    return "computed"
 
 
 def element_values(frame: Frame, values: ValueSet) -> ValueSet:
@@ -244,23 +289,3 @@ def _solve_callable(
 def _known(frame: Frame, values: ValueSet, solution: dict[str, ValueSet]) -> ValueSet:
     found = substitute(frame.kernel.annotations, values, solution, keep=True)
     return frozenset(v for v in found if not isinstance(v, (TypeVariable, SpecialForm)))
-
-
-def dict_item(frame: Frame, value: Instance, key: ValueSet, depth: int = 3) -> ValueSet:
-    """`value[key]` for a dict made in the repository: literal keys have cells of their own; another key can be any."""
-    site = value.site
-    assert site is not None
-    literals = frozenset(k for k in key if isinstance(k, Literal))
-    found: set[Value] = set()
-    if len(literals) < len(key) or (not key and frame.recorder is not None):
-        found |= frame.read(("arg", site, 1))
-    if not literals:
-        return frozenset(found)
-    found |= frame.read(("anykey", site))
-    for item in literals:
-        found |= frame.read(("key", site, item.value))
-    if depth:
-        for spread in frame.read(("spread", site)):
-            if isinstance(spread, Instance) and spread.site is not None and spread is not value:
-                found |= dict_item(frame, spread, literals, depth - 1)
-    return frozenset(found)

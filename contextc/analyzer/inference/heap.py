@@ -18,6 +18,7 @@ from contextc.model.edge import Reason
 from contextc.model.value import (
     MAX_CALLABLES,
     MAX_EXTERNALS,
+    MAX_KEYS,
     MAX_LITERALS,
     MAX_METHODS,
     MAX_WIDTH,
@@ -31,6 +32,7 @@ from contextc.model.value import (
     Instance,
     Interner,
     Intrinsic,
+    Key,
     Literal,
     Partial,
     Possible,
@@ -39,6 +41,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
+MAX_LENGTHS = 2  # of the tuples that one place makes, in a cell
 CellKey = tuple[Union[str, int, Value], ...]
 _CAPS: dict[str, tuple[tuple[type[Value], ...], int]] = {
     "instances": ((Instance,), MAX_WIDTH),
@@ -47,6 +50,7 @@ _CAPS: dict[str, tuple[tuple[type[Value], ...], int]] = {
     "possible": ((Possible,), MAX_WIDTH),
     "externals": ((External,), MAX_EXTERNALS),
     "operations": ((Intrinsic,), MAX_WIDTH),
+    "keys": ((Key,), MAX_KEYS),
 }
 
 
@@ -306,14 +310,19 @@ def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
     """One instance for each generic class and site, one partial for each function and shape of arguments, one parameter
     with what any test let through."""
     groups: dict[tuple[object, ...], list[Instance | Partial | Given]] = {}
+    tuples: list[Instance] = []
     for value in values:
         if type(value) is Instance and value.args:
             groups.setdefault((value.cls, value.grip, value.site), []).append(value)
+        elif type(value) is Instance and value.cls == "~builtins:tuple" and value.grip is Grip.EXACT:
+            tuples.append(value)
         elif type(value) is Partial:
             shape = (value.function, len(value.args), tuple(name for name, _ in value.keywords))
             groups.setdefault(shape, []).append(value)
         elif type(value) is Given:
             groups.setdefault((value.symbol, value.parameter), []).append(value)
+    if len(tuples) > 1:
+        values = _merge_lengths(make, values, tuples)
     if not any(len(group) > 1 for group in groups.values()):
         return values
     found = set(values)
@@ -321,6 +330,22 @@ def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
         if len(group) > 1:
             found.difference_update(group)
             found.add(_merge_group(make, group))
+    return frozenset(found)
+
+
+def _merge_lengths(make: Interner, values: ValueSet, tuples: list[Instance]) -> ValueSet:
+    """Tuples that one place makes at more than MAX_LENGTHS lengths are one of any length, as are all beside such a one.
+    The elements of that one are those of all."""
+    by_place: dict[str, list[Instance]] = {}
+    for value in tuples:
+        site = value.site or ""
+        place, mark, length = site.rpartition("#")
+        by_place.setdefault(place if mark and length.isdigit() else site, []).append(value)
+    found = set(values)
+    for place, group in by_place.items():
+        if len(group) > MAX_LENGTHS or (len(group) > 1 and any(v.site == place for v in group)):
+            found.difference_update(group)
+            found.add(make.instance(group[0].cls, Grip.EXACT, (), place))
     return frozenset(found)
 
 

@@ -10,9 +10,9 @@ from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE
 from contextc.analyzer.inference.attributes import implicit_outcome, note_plain, read_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
+from contextc.analyzer.inference.dictionaries import dict_item, store_item
 from contextc.analyzer.inference.generics import (
     GENERATOR_SITE,
-    dict_item,
     element_values,
     list_items,
     move_items,
@@ -262,10 +262,10 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
         return frozenset({value})
     items = tuple_items(frame, value)
     if items is not None:
-        return _pick(frame, items, key)
+        return pick(frame, items, key)
     items = list_items(frame, value)
     if items is not None and all(_is_index(k, len(items)) for k in key):
-        return _pick(frame, items, key)
+        return pick(frame, items, key)
     if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
         missing = NOTHING
         if has_own_method(frame, value, "__missing__"):
@@ -293,7 +293,7 @@ def _subscript_class(frame: Frame, value: ClassObject, key: ValueSet, at: int) -
     return frozenset({value})
 
 
-def _pick(frame: Frame, items: list[ValueSet], key: ValueSet) -> ValueSet:
+def pick(frame: Frame, items: list[ValueSet], key: ValueSet) -> ValueSet:
     """The items of a tuple that a key can mean."""
     if not key and frame.recorder is not None:
         return frozenset().union(*items)
@@ -318,13 +318,7 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
         if value.site is None:
             continue
         if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
-            frame.write(("arg", value.site, 0), key)
-            frame.write(("arg", value.site, 1), stored)
-            for item in key:
-                if isinstance(item, Literal):
-                    frame.write(("key", value.site, item.value), stored)
-                else:
-                    frame.write(("anykey", value.site), stored)
+            store_item(frame, value.site, key, stored)
         else:
             frame.write(("arg", value.site, 0), stored)
             _store_item(frame, value, value.site, key, stored)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAX_NODES = 300  # of a body that is worth evaluating more than once
 MAX_GUARDED_NODES = 2_000  # of one whose result depends on a test at its start
 MAX_INTERESTING = 3  # parameters in a key
+_TESTED = 2  # how much hangs on a name in a test
 _NAMING = frozenset({"getattr", "setattr", "hasattr", "import_module", "__import__"})
 
 
@@ -30,11 +31,12 @@ def find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
     if not facts.is_generator and not any(_gives(node) for node in iter_nodes(*facts.body)):
         return ()
     receiver = kernel.first_parameter(definition)
-    uses = _uses(definition) if nodes <= MAX_NODES else _guards(definition)
+    stars = frozenset(p.name for p in facts.parameters if p.kind == "star")
+    uses = _uses(definition, stars) if nodes <= MAX_NODES else _guards(definition)
     names = [
         p.name
         for p in facts.parameters
-        if p.kind not in ("star", "doublestar")
+        if p.kind != "doublestar"
         and p.name != receiver
         and p.name in uses
         and _says_little(kernel, definition, p)
@@ -76,14 +78,14 @@ def find_none_guards(definition: Definition) -> frozenset[str]:
     return frozenset(found)
 
 
-def _uses(definition: Definition) -> dict[str, int]:
+def _uses(definition: Definition, stars: frozenset[str]) -> dict[str, int]:
     """Names by how much hangs on them: 0 called, or the name of an attribute; 1 used in a function made here; 2 tested;
-    3 looked into."""
+    3 looked into. A `*args` is told apart by its length only, which counts where it is tested."""
     found: dict[str, int] = {}
 
     def note(expr: ir.Expr | None, weight: int) -> None:
         for node in iter_nodes(expr) if expr is not None else ():
-            if isinstance(node, ir.Name):
+            if isinstance(node, ir.Name) and (weight == _TESTED or node.id not in stars):
                 found[node.id] = min(weight, found.get(node.id, weight))
 
     for node in iter_nodes(*definition.facts.body):
@@ -93,9 +95,9 @@ def _uses(definition: Definition) -> dict[str, int]:
                 for argument in node.args:
                     note(argument.value, 0)
         elif isinstance(node, (ir.If, ir.Conditional, ir.While)):
-            note(node.test, 2)
+            note(node.test, _TESTED)
         elif isinstance(node, ir.BoolOp):
-            note(node.values[0], 2)
+            note(node.values[0], _TESTED)
         elif isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name):
             note(node.value, 3)
     for child in definition.children:

@@ -362,6 +362,12 @@ class Kernel:
         return self.make.class_object(value.cls, Grip.DECLARED)
 
 
+def passed_cell(symbol: str, parameter: str) -> CellKey:
+    """The cell of what all callers have passed for a parameter, or, as `args#2.0`, at one place of a `*args`."""
+    place, _, index = parameter.rpartition(".")
+    return ("index", f"{symbol}@{place}", int(index)) if place else ("param", symbol, parameter)
+
+
 class Frame:
     """One evaluation of one unit: a body, merged or in a specialisation.
 
@@ -453,13 +459,22 @@ class Frame:
         found: set[Value] = set()
         for value in values:
             if isinstance(value, Given):
-                if self.memory is not None and self.memory.trace is not None:
-                    self.read(("param", value.symbol, value.parameter))  # what `concrete` was made from
-                passed = value.kept if value.kept is not None else self.concrete.get(value.parameter, NOTHING)
+                passed = value.kept if value.kept is not None else self._passed(value)
                 found |= passed if value.symbol == self.unit.id else NOTHING
             else:
                 found.add(value)
         return frozenset(found)
+
+    def _passed(self, value: Given) -> ValueSet:
+        """What callers have passed for a parameter of this unit, or at one place of its `*args`."""
+        if value.symbol != self.unit.id:
+            return NOTHING
+        known = self.concrete.get(value.parameter)
+        if known is None:
+            return self.read(passed_cell(value.symbol, value.parameter))
+        if self.memory is not None and self.memory.trace is not None:
+            self.read(passed_cell(value.symbol, value.parameter))  # what `concrete` was made from
+        return known
 
     def site_key(self, at: int) -> str:
         """The allocation site of a node of this unit."""

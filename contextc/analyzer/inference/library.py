@@ -10,7 +10,16 @@ from contextc.analyzer.inference.annotations import substitute, variable_keys
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.callbacks import note_overrides, register_callbacks
 from contextc.analyzer.inference.calls import CallContext, receive_first
-from contextc.analyzer.inference.generics import dict_item, mapping_for, move_items, solve
+from contextc.analyzer.inference.dictionaries import (
+    copy_dicts,
+    copy_items,
+    dict_item,
+    is_dict,
+    store_item,
+    store_name,
+    store_unknown,
+)
+from contextc.analyzer.inference.generics import mapping_for, move_items, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import Bound, choose_overloads, overloads
 from contextc.analyzer.inference.program import Definition
@@ -58,9 +67,10 @@ def call_stub(
         result = model(frame, receiver, args, context)
         if result is not None:
             return result
-    special = _dict_access(frame, definition, receiver, args)
+    special = _dict_access(frame, definition, receiver, args, context)
     if definition.name == "update" and isinstance(receiver, Instance) and receiver.site is not None:
         _store_keywords(frame, receiver, args)
+        args = _take_over(frame, receiver, args)
     note_overrides(frame, definition, receiver, context)
     found: set[Value] = set()
     pairs: list[tuple[ValueSet, CallableType]] = []
@@ -68,8 +78,8 @@ def call_stub(
         own = _receiver_mapping(frame, chosen, receiver)
         fresh = _solve_bound(frame, bound)
         pairs.extend(_callables(frame, bound, {**fresh, **own}))
-        _fill_receiver(frame, chosen, receiver, fresh)
         if special is None:
+            _fill_receiver(frame, chosen, receiver, fresh)
             found |= stub_result(frame, chosen, receiver, {**fresh, **own})
     register_callbacks(frame, args, context, pairs, definition.module.name)
     if special is not None:
@@ -95,12 +105,27 @@ def _solve_bound(frame: Frame, bound: Bound) -> dict[str, ValueSet]:
 def _store_keywords(frame: Frame, receiver: Instance, args: Arguments) -> None:
     """`d.update(k=v)` and `dict(k=v)` store under literal keys."""
     assert receiver.site is not None
-    if not frame.kernel.classes.is_subclass(receiver.cls, "~builtins:dict"):
+    if not is_dict(frame, receiver):
         return
     for keyword, values in args.keywords:
         if keyword is not None:
-            frame.write(("key", receiver.site, keyword), values)
-            frame.write(("arg", receiver.site, 1), values)
+            store_name(frame, receiver.site, keyword, values)
+        for value in () if keyword is not None else values:
+            copy_items(frame, value, receiver.site)
+
+
+def _take_over(frame: Frame, receiver: Instance, args: Arguments) -> Arguments:
+    """`d.update(e)` and `dict(e)`: what a dict whose keys are known brings stays under them. The arguments that are
+    left say nothing of keys."""
+    if not is_dict(frame, receiver):
+        return args
+    positional: list[tuple[str, ValueSet]] = []
+    for mark, values in args.positional:
+        known = frozenset(v for v in values if not mark and is_dict(frame, v))
+        for value in known:
+            copy_items(frame, value, receiver.site or "")
+        positional.append((mark, values - known))
+    return Arguments(tuple(positional), args.keywords)
 
 
 def _receiver_mapping(frame: Frame, definition: Definition, receiver: Value | None) -> dict[str, ValueSet]:
@@ -148,18 +173,19 @@ def stub_result(
     return result
 
 
-def _dict_access(frame: Frame, definition: Definition, receiver: Value | None, args: Arguments) -> ValueSet | None:
+def _dict_access(
+    frame: Frame, definition: Definition, receiver: Value | None, args: Arguments, context: CallContext
+) -> ValueSet | None:
     """`d.get("k")` on a dict made in the repository, whose literal keys are known."""
-    owner = definition.enclosing_class()
-    if definition.name not in ("get", "pop", "setdefault", "__getitem__") or owner is None or not args.positional:
+    if not isinstance(receiver, Instance) or receiver.site is None or not is_dict(frame, receiver):
         return None
-    if not isinstance(receiver, Instance) or receiver.site is None:
-        return None
-    if not frame.kernel.classes.is_subclass(receiver.cls, "~builtins:dict"):
+    if definition.name == "copy" and context.at >= 0:
+        return copy_dicts(frame, frozenset({receiver}), context.at)
+    if definition.name not in ("get", "pop", "setdefault", "__getitem__") or not args.positional:
         return None
     default = args.positional[1][1] if len(args.positional) > 1 else NOTHING
     if definition.name == "setdefault":
-        frame.write(("anykey", receiver.site), default)
+        store_item(frame, receiver.site, args.positional[0][1], default)
     return dict_item(frame, receiver, args.positional[0][1]) | default
 
 
@@ -193,7 +219,7 @@ def fill_site(frame: Frame, instance: Instance, owner: str, solution: dict[str, 
         if values:
             frame.write(("arg", site, index), values)
             if index == 1:
-                frame.write(("anykey", site), values)
+                store_unknown(frame, site, values)
 
 
 def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
@@ -211,6 +237,9 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
     generic = bool(kernel.annotations.type_parameters(callee.cls))
     site = frame.site_key(context.at) if generic and context.at >= 0 and not callee.args else None
     made = kernel.make.instance(callee.cls, Grip.EXACT, callee.args, site)
+    if site is not None:
+        _store_keywords(frame, made, args)
+        args = _take_over(frame, made, args)
     module = kernel.definition(callee.cls).module.name
     pairs: list[tuple[ValueSet, CallableType]] = []
     declared: ValueSet = NOTHING
@@ -230,7 +259,6 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
             pairs.extend(_callables(frame, bound, solution))
             if site is not None:
                 fill_site(frame, made, owner, solution)
-                _store_keywords(frame, made, args)
             if name == "__new__":
                 told = _made_by_new(frame, chosen, callee.cls)
                 declared |= substitute(kernel.annotations, told, solution, keep=False)

@@ -9,9 +9,11 @@ by the text too: a tested path is known even where the test says nothing new.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
+from contextc.analyzer.inference.generics import known_length
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.memory import path_of
 from contextc.analyzer.inference.program import Definition
@@ -136,15 +138,19 @@ def _apply(frame: Frame, expr: ir.Expr, keep: Callable[[ValueSet], ValueSet]) ->
 
 def _truthy(frame: Frame, values: ValueSet, truth: bool) -> ValueSet:
     if truth:
-        return frozenset(
-            v for v in values if v not in frame.kernel.none and not (isinstance(v, Literal) and not v.value)
-        )
+        return frozenset(v for v in values if v not in frame.kernel.none and not _is_empty(v))
     always = (FunctionValue, BoundMethod, ClassObject, ModuleValue)
-    return frozenset(v for v in values if not isinstance(v, always) and not (isinstance(v, Literal) and v.value))
+    filled = (v for v in values if (isinstance(v, Literal) and v.value) or known_length(v))
+    return frozenset(v for v in values if not isinstance(v, always)).difference(filled)
+
+
+def _is_empty(value: Value) -> bool:
+    return (isinstance(value, Literal) and not value.value) or known_length(value) == 0
 
 
 def _narrow_compare(frame: Frame, test: ir.Compare, truth: bool) -> None:
     op, left, right = test.ops[0], test.left, test.comparators[0]
+    _narrow_length(frame, test, truth)
     if op in ("is", "is not", "==", "!="):
         same = truth if op in ("is", "==") else not truth
         if isinstance(right, ir.Constant) and right.type == "None":
@@ -153,12 +159,44 @@ def _narrow_compare(frame: Frame, test: ir.Compare, truth: bool) -> None:
                 _apply(frame, left, lambda values: _only_none(values, none))
             else:
                 _apply(frame, left, lambda values: values - none)
+        elif isinstance(right, ir.Constant) and right.type in ("str", "int", "bool"):
+            told = frame.kernel.constant(right)
+            _apply(frame, left, lambda values: frozenset(v for v in values if _may_equal(v, told, same)))
         elif isinstance(left, ir.Call) and _is_name(left.func, "type") and left.args and same:
             _narrow_class(frame, left.args[0].value, right, True, exact=True)
 
 
 def _only_none(values: ValueSet, none: ValueSet) -> ValueSet:
     return frozenset(v for v in values if v in none or isinstance(v, (Open, SpecialForm, External, TypeVariable)))
+
+
+_ORDERS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def _narrow_length(frame: Frame, test: ir.Compare, truth: bool) -> None:
+    """`len(x) > 1`: of tuples of known length those that the test lets through."""
+    left, right = test.left, test.comparators[0]
+    order = _ORDERS.get(test.ops[0])
+    if order is None or not (isinstance(left, ir.Call) and _is_name(left.func, "len") and len(left.args) == 1):
+        return
+    if isinstance(right, ir.Constant) and right.type == "int" and right.value is not None:
+        most = int(right.value)
+
+        def fits(value: Value) -> bool:
+            length = known_length(value)
+            return length is None or order(length, most) is truth
+
+        _apply(frame, left.args[0].value, lambda values: frozenset(v for v in values if fits(v)))
+
+
+def _may_equal(value: Value, told: ValueSet, same: bool) -> bool:
+    """Whether a value can be (or, where not `same`, can not be) the written one: other literals of its type show it."""
+    for one in told:
+        if isinstance(value, Literal) and isinstance(one, Literal) and value.type == one.type:
+            return (value is one) is same
+    return True
 
 
 def _is_name(expr: ir.Expr, name: str) -> bool:

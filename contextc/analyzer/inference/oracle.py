@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextc.analyzer.inference.binding import parameter_cell
+from contextc.analyzer.inference.binding import UNKNOWN_LENGTH, parameter_cell
 from contextc.analyzer.inference.construction import INITIALISER, cells_of_any_call
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
@@ -32,6 +32,8 @@ def answer_open_parameters(kernel: Kernel, units: Iterable[Definition]) -> Answe
             continue
         receiver = kernel.first_parameter(unit)
         for parameter in unit.facts.parameters:
+            if parameter.kind == "star" and not kernel.heap.read(("star", unit.id), -1):
+                answers["star", unit.id] = frozenset({kernel.make.literal("int", UNKNOWN_LENGTH)})
             if parameter.kind in ("star", "doublestar") or parameter.name == receiver:
                 continue
             cell = parameter_cell(unit, parameter)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from contextc.model import ir
 from contextc.model.edge import Certainty, EdgeKind, Reason, Rule
 from contextc.model.value import ValueSet
+
+_DESCRIBED = 12  # dots, calls and subscripts that the description of a callee names
 
 
 class Target(NamedTuple):
@@ -98,3 +101,17 @@ class Recorder:
         """Whether an access that runs one kind of code for one value runs another kind for another value."""
         others = [self.implicit.get((unit, at, o)) for o in _ACCESS if operation in _ACCESS and o != operation]
         return any(other is not None and other.targets for other in others)
+
+
+def describe_callee(expr: ir.Expr, links: int = _DESCRIBED) -> str:
+    """A callee as people read it: `obj.save`, `handlers[…]`; of a long chain its end, `….where().order_by`."""
+    if isinstance(expr, ir.Name):
+        return expr.id
+    if links:
+        if isinstance(expr, ir.Attribute):
+            return f"{describe_callee(expr.value, links - 1)}.{expr.attr}"
+        if isinstance(expr, ir.Call):
+            return f"{describe_callee(expr.func, links - 1)}()"
+        if isinstance(expr, ir.Subscript):
+            return f"{describe_callee(expr.value, links - 1)}[…]"
+    return "…"

@@ -149,8 +149,9 @@ def _unpack(
     parts: list[set[Value]] = [set() for _ in targets]
     for value in values:
         items = tuple_items(frame, value) if isinstance(value, Instance) else None
-        if items is not None and (len(items) == len(targets) if star is None else len(items) >= len(targets) - 1):
-            _unpack_known(parts, items, star)
+        if items is not None:
+            if len(items) == len(targets) if star is None else len(items) >= len(targets) - 1:
+                _unpack_known(parts, items, star)
         else:
             element = iterate(frame, frozenset({value}), at)
             for part in parts:

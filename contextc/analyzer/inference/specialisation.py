@@ -33,7 +33,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
-MAX_CONTEXTS = 6  # of one function, told apart by values; as many by shapes
+MAX_CONTEXTS = 6  # of one function, told apart by values; twice as many by shapes
 FUNCTION_SHAPE, CLASS_SHAPE, OBJECT_SHAPE = "shape.function", "shape.class", "shape.object"
 _REST = "shape.rest"
 _COLLAPSED = "shape.collapsed"  # in the cell of contexts: a call would need too many
@@ -51,13 +51,20 @@ def choose_contexts(
     guarded = frame.kernel.guarded_parameters(definition)
     for level, key_of in (("contexts", _key), ("shapes", _shape)):
         keys = [
-            list(dict.fromkeys(key_of(frame, v, name in guarded) for v in column))
+            list(dict.fromkeys(
+                v if _is_own_star(definition, name, v) else key_of(frame, v, name in guarded) for v in column
+            ))
             for name, column in zip(interesting, columns, strict=True)
         ]
         contexts = _request(frame, function, definition, interesting, keys, level)
         if contexts is not None:
             return contexts
     return None
+
+
+def _is_own_star(definition: Definition, name: str, value: Value) -> bool:
+    """Whether a value is the function's `*args` at a known length, which is a key itself."""
+    return isinstance(value, Instance) and value.site is not None and value.site.startswith(f"{definition.id}@{name}#")
 
 
 def _passed(frame: Frame, definition: Definition, name: str, passed: Passed) -> ValueSet:
@@ -81,7 +88,8 @@ def _request(
     for column in keys:
         size *= len(column)
     collapsed = kernel.make.intrinsic(_COLLAPSED)
-    if size > MAX_CONTEXTS:
+    most = MAX_CONTEXTS if level == "contexts" else 2 * MAX_CONTEXTS
+    if size > most:
         frame.write((level, definition.id), frozenset({collapsed}))
         return None
     rest = kernel.make.intrinsic(_REST)
@@ -94,7 +102,7 @@ def _request(
     if len(contexts) < size:
         return None
     asked = frame.read((level, definition.id))
-    if len(asked) > MAX_CONTEXTS or collapsed in asked:
+    if len(asked) > most or collapsed in asked:
         return None
     for context in contexts:
         kernel.request(definition, context)
@@ -144,8 +152,8 @@ def _shape(frame: Frame, value: Value, guarded: bool) -> Value:
 
 
 def bind_key(frame: Frame, key: Value, values: Callable[[], ValueSet]) -> tuple[ValueSet, bool]:
-    """What a parameter holds in a specialisation, and whether it stays symbolic: for a shape, those of the merged
-    evaluation's values that have it."""
+    """What a parameter holds in a specialisation, and whether that is a single value: the key, or for a shape those of
+    the merged evaluation's values that have it."""
     if not isinstance(key, Intrinsic):
-        return frozenset({key}), False
-    return frozenset(v for v in values() if _shape(frame, v, key.name == OBJECT_SHAPE) is key), True
+        return frozenset({key}), True
+    return frozenset(v for v in values() if _shape(frame, v, key.name == OBJECT_SHAPE) is key), False
