@@ -7,10 +7,13 @@ as in CPython.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from contextc.analyzer.inference.bindings import DefinitionBinding, ValueBinding
 from contextc.analyzer.inference.program import Definition, Program
 from contextc.analyzer.inference.statics import Assigned, ExternalName, Special, Statics, Unclear
 from contextc.model import ir
+from contextc.model.traverse import iter_nodes
 
 OBJECT = "~builtins:object"
 TYPE = "~builtins:type"
@@ -184,8 +187,16 @@ class Classes:
         if isinstance(expr, ir.Subscript):
             args = expr.key.items if isinstance(expr.key, ir.TupleExpr) else (expr.key,)
             expr = expr.value
-        found = [self._base_id(item, 6) for item in self.statics.resolve_expression(scope, expr)]
-        names = [f for f in found if f is not None]
+        resolved = self.statics.resolve_expression(scope, expr)
+        names = [f for f in (self._base_id(item, 6) for item in resolved) if f is not None]
+        calls = [(scope, expr)] if isinstance(expr, ir.Call) else []
+        calls += [
+            (i.scope, i.binding.value)
+            for i in resolved
+            if isinstance(i, Assigned) and isinstance(i.binding.value, ir.Call)
+        ]
+        made = [base for where, call in calls for base in self._made_bases(where, call)]
+        info.bases.extend((base, ()) for base in made if base != info.id)
         if not names:
             info.bases.append((f"?{_written(expr)}", ()))
             return
@@ -198,6 +209,47 @@ class Classes:
                     info.bases.append((_SPECIAL_BASES[form], ()))
             elif name != info.id and name not in (b for b, _ in info.bases):
                 info.bases.append((name, args))
+
+    def _made_bases(self, scope: Definition, call: ir.Call) -> list[str]:
+        """What is above a class that a call makes, by the text of the repository function called: a class defined in it
+        that it returns, or the bases that it hands to `type(name, bases, members)`."""
+        found: dict[str, None] = {}
+        for function in self.statics.resolve_expression(scope, call.func):
+            if not isinstance(function, Definition) or not function.is_function or not function.module.in_repository:
+                continue
+            for node in iter_nodes(*function.facts.body):
+                if isinstance(node, ir.Return) and isinstance(node.value, ir.Name):
+                    made = [c.id for c in function.children if c.is_class and c.name == node.value.id]
+                    found.update(dict.fromkeys(made))
+                elif isinstance(node, ir.Return) and isinstance(node.value, ir.Call):
+                    found.update(dict.fromkeys(self._type_bases(scope, call, function, node.value)))
+        return list(found)
+
+    def _type_bases(self, scope: Definition, call: ir.Call, function: Definition, made: ir.Call) -> Iterator[str]:
+        if not isinstance(made.func, ir.Name) or made.func.id != "type" or len(made.args) != 3:
+            return
+        bases = made.args[1].value
+        for base in bases.items if isinstance(bases, ir.TupleExpr) else ():
+            where, expr = self._passed_for(scope, call, function, base)
+            for item in self.statics.resolve_expression(where, expr):
+                if isinstance(item, Definition) and item.is_class:
+                    yield item.id
+
+    def _passed_for(
+        self, scope: Definition, call: ir.Call, function: Definition, expr: ir.Expr
+    ) -> tuple[Definition, ir.Expr]:
+        """What a name in a function's body stands for in one call of it, where it is a parameter."""
+        names = [p.name for p in function.facts.parameters if p.kind in ("positional", "normal")]
+        if not isinstance(expr, ir.Name) or expr.id not in names:
+            return function, expr
+        if function.enclosing_class() is not None and isinstance(call.func, ir.Attribute):
+            if expr.id == names[0]:
+                return scope, call.func.value
+            names = names[1:]
+        for index, argument in enumerate(call.args):
+            if not argument.star and (argument.keyword or (names[index] if index < len(names) else "")) == expr.id:
+                return scope, argument.value
+        return function, expr
 
     def _base_id(self, item: object, limit: int) -> str | None:
         if isinstance(item, Definition):
