@@ -17,10 +17,12 @@ _BY_CLASS = frozenset({Rule.RECEIVER_DECLARED, Rule.RECEIVER_SELF})
 
 
 def find_wide(kernel: Kernel, unit: Definition, outcome: Outcome) -> frozenset[str]:
-    """The methods that a site admits only because of how many classes are below its receiver's; none for a narrow
-    site, and none where the code belongs to these classes."""
+    """The methods that a site admits only because of how many classes are below its receiver's, or have the attributes
+    used on it; none for a narrow site, and none where the code belongs to the receiver's classes."""
     if len(outcome.targets) <= MAX_OVERRIDES:
         return frozenset()
+    guessed = frozenset(t.callee for t in outcome.targets if t.rule is Rule.RECEIVER_INFERRED)
+    guessed = guessed if len(guessed) > MAX_OVERRIDES else frozenset()
     owners: dict[str, str] = {}
     for target in outcome.targets:
         if target.rule in _BY_CLASS and outcome.certainty(target) is not Certainty.POSSIBLE:
@@ -28,8 +30,8 @@ def find_wide(kernel: Kernel, unit: Definition, outcome: Outcome) -> frozenset[s
             if owner is not None:
                 owners[target.callee] = owner.id
     if len(owners) <= MAX_OVERRIDES or _belongs(kernel, unit, sorted(set(owners.values()))):
-        return frozenset()
-    return frozenset(owners)
+        return guessed
+    return guessed.union(owners)
 
 
 def _belongs(kernel: Kernel, unit: Definition, owners: list[str]) -> bool:
