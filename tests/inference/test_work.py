@@ -61,15 +61,15 @@ PROGRAMS = {
 }
 WORK = {
     "a chain of calls": Work(evaluations=10, functions=4, cells=9, contributions=9, specialisations=0, cut=0),
-    "a factory": Work(evaluations=11, functions=6, cells=10, contributions=10, specialisations=2, cut=0),
-    "a decorator": Work(evaluations=15, functions=5, cells=23, contributions=23, specialisations=4, cut=0),
+    "a factory": Work(evaluations=11, functions=6, cells=12, contributions=12, specialisations=2, cut=0),
+    "a decorator": Work(evaluations=16, functions=5, cells=27, contributions=27, specialisations=4, cut=0),
     "more classes than a factory is told apart by": Work(
-        evaluations=21, functions=9, cells=20, contributions=20, specialisations=8, cut=0
+        evaluations=21, functions=9, cells=27, contributions=27, specialisations=8, cut=0
     ),  # by value for a round, then one for all classes
     "two functions that call each other": Work(
         evaluations=8, functions=3, cells=6, contributions=7, specialisations=0, cut=0
     ),
-    "nine_files": Work(evaluations=67, functions=33, cells=100, contributions=100, specialisations=0, cut=0),
+    "nine_files": Work(evaluations=67, functions=33, cells=111, contributions=111, specialisations=0, cut=0),
 }
 SPECIALISING = ("a factory", "a decorator", "more classes than a factory is told apart by")
 REAL = "contextc/analyzer/reading"  # 20 files of this repository: deep recursion, tables of functions, generics
