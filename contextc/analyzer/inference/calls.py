@@ -63,8 +63,12 @@ def call_values(
 ) -> ValueSet:
     """Calls each value of a set; the union of their results."""
     found: set[Value] = set()
+    memory = frame.memory if len(callees) > 1 and at >= 0 else None
     for callee in callees:
-        found |= call_value(frame, callee, args, at, outcome, how)
+        if memory is None:
+            found |= call_value(frame, callee, args, at, outcome, how)
+        else:
+            found |= memory.recall((at, callee), (args,), call_value, frame, callee, args, at, outcome, how)
     return frozenset(found)
 
 

@@ -29,7 +29,7 @@ from contextc.analyzer.inference.implicit_calls import (
     test_truth,
 )
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.memory import path_of
+from contextc.analyzer.inference.memory import REMEMBERED, path_of
 from contextc.analyzer.inference.narrowing import narrow
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, describe_callee
@@ -65,15 +65,11 @@ def evaluate_symbolic(frame: Frame, expr: ir.Expr) -> ValueSet:
     """The same, with parameters that come through unchanged left as `Given`: for what is returned, passed on, or bound
     to another name."""
     kind = type(expr)
-    if frame.memory is None or kind not in _REMEMBERED:
+    if frame.memory is None or kind not in REMEMBERED:
         return _EVALUATORS[kind](frame, expr)
     return frame.memory.evaluate(frame, _EVALUATORS[kind], expr)
 
 
-_REMEMBERED = frozenset({
-    ir.Call, ir.Attribute, ir.Subscript, ir.Comprehension, ir.BinaryOp, ir.BoolOp, ir.Compare, ir.Conditional,
-    ir.DictExpr, ir.ListExpr, ir.SetExpr, ir.TupleExpr, ir.FString, ir.Await, ir.YieldFrom,
-})  # fmt: skip
 _CARRIERS = (ir.Name, ir.Subscript, ir.Call, ir.Conditional, ir.BoolOp, ir.NamedExpr)
 
 

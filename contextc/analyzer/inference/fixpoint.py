@@ -107,7 +107,7 @@ def list_units(program: Program) -> list[Definition]:
 
 def run_to_fixed_point(kernel: Kernel, counts: dict[int, int], begin: Callable[[int], None] | None = None) -> None:
     """Evaluates waiting units until none waits. `counts`: evaluations by unit. `begin` is told each unit's number."""
-    while units := kernel.worklist.take_round():
+    while units := kernel.worklist.take_round(counts):
         for number in units:
             count = counts.get(number, 0)
             symbol, context = kernel.units.key(number)

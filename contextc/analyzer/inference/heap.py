@@ -72,16 +72,23 @@ class Heap:
     # ---------------------------------------------------------------------------------------------- cells
 
     def read(self, key: CellKey, unit: int) -> ValueSet:
-        """The cell's values; `unit` is evaluated again when they grow. A negative unit reads without a trace."""
+        """The cell's values, with what `unit` itself wrote in this round; it is evaluated again when they grow. A
+        negative unit reads without a trace."""
         slot = self._slots.get(key)
         if slot is None:
             slot = self._slots[key] = Slot(key)
-        if unit >= 0:
-            slot.readers[unit] = None
-            memory = self._memories.get(unit)
-            if memory is not None and memory.trace is not None:
-                memory.trace.add(slot)
-        return slot.shown
+        if unit < 0:
+            return slot.shown
+        slot.readers[unit] = None
+        memory = self._memories.get(unit)
+        if memory is not None and memory.trace is not None:
+            memory.trace.add(slot)
+        waiting = self._pending.get(unit)
+        own = waiting.get(key) if waiting is not None else None
+        if own is None:
+            return slot.shown
+        content = self._cells.get(key, NOTHING)
+        return slot.shown if own <= content else show_widened(self._make, join_values(self._make, content, own))
 
     def remember(self, unit: int) -> Memory:
         """What a unit's earlier evaluations left, for the one that begins."""
@@ -92,7 +99,8 @@ class Heap:
         return memory
 
     def write(self, key: CellKey, values: ValueSet, writer: int) -> None:
-        """Joins values into what `writer` contributes to a cell. Readers see them from the next round on."""
+        """Joins values into what `writer` contributes to a cell. It sees them itself; other readers do from the next
+        round on."""
         mine = self._given.get(writer)
         before = mine.get(key) if mine is not None else None
         if before is not None and values <= before:
@@ -101,10 +109,15 @@ class Heap:
         if waiting is None:
             waiting = self._pending[writer] = {}
         more = waiting.get(key)
-        if more is None:
-            waiting[key] = values
-        elif not values <= more:
-            waiting[key] = join_values(self._make, more, values)
+        if more is not None and values <= more:
+            return
+        waiting[key] = values if more is None else join_values(self._make, more, values)
+        memory = self._memories.get(writer)
+        if memory is not None and not values <= self._cells.get(key, NOTHING):
+            slot = self._slots.get(key)
+            if slot is None:
+                slot = self._slots[key] = Slot(key)
+            memory.written.add(slot)
 
     def end_round(self) -> None:
         """Makes what was written in this round visible, all at once: no evaluation saw what another one of the same

@@ -20,7 +20,12 @@ from contextc.model.value import NOTHING, ValueSet
 
 if TYPE_CHECKING:
     from contextc.analyzer.inference.heap import CellKey
+    from contextc.analyzer.inference.program import ModuleInfo
 
+REMEMBERED = frozenset({
+    ir.Call, ir.Attribute, ir.Subscript, ir.Comprehension, ir.BinaryOp, ir.BoolOp, ir.Compare, ir.Conditional,
+    ir.DictExpr, ir.ListExpr, ir.SetExpr, ir.TupleExpr, ir.FString, ir.Await, ir.YieldFrom,
+})  # fmt: skip
 _MAX_PATH = 4  # parts of a dotted path that flow keeps apart
 
 
@@ -67,36 +72,42 @@ class Names:
     def __init__(self) -> None:
         self._known: dict[int, tuple[ir.Expr, tuple[str, ...] | None]] = {}  # the node kept, so that its id stays its
 
-    def __getitem__(self, expr: ir.Expr) -> tuple[str, ...] | None:
+    def of(self, expr: ir.Expr, module: ModuleInfo) -> tuple[str, ...] | None:
+        """Those of an expression in this module."""
         known = self._known.get(id(expr))
         if known is None:
-            known = self._known[id(expr)] = (expr, _find_paths(expr))
+            known = self._known[id(expr)] = (expr, _find_paths(expr, module))
         return known[1]
 
 
-def _find_paths(expr: ir.Expr) -> tuple[str, ...] | None:
+def _find_paths(expr: ir.Expr, module: ModuleInfo) -> tuple[str, ...] | None:
     found: dict[str, None] = {}
-    for node in iter_nodes(expr):
-        if isinstance(node, ir.NamedExpr):
-            return None
-        if isinstance(node, (ir.Name, ir.Attribute)):
-            path = path_of(node)
-            if path is not None:
-                found[path] = None
+    waiting: list[object] = [expr]
+    while waiting:
+        for node in iter_nodes(waiting.pop()):
+            if isinstance(node, ir.NamedExpr):
+                return None
+            if isinstance(node, ir.Lambda):  # its defaults are evaluated here
+                waiting.append(module.definitions[node.symbol].facts.parameters)
+            if isinstance(node, (ir.Name, ir.Attribute)):
+                path = path_of(node)
+                if path is not None:
+                    found[path] = None
     return tuple(found)
 
 
 class Memory:
     """What one unit's evaluations leave for the next one."""
 
-    __slots__ = ("_entries", "_names", "_visits", "grown", "trace")
+    __slots__ = ("_entries", "_names", "_visits", "grown", "trace", "written")
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._entries: dict[tuple[int, int], Remembered] = {}
-        self._visits: dict[int, int] = {}
+        self._entries: dict[tuple[object, int], Remembered] = {}
+        self._visits: dict[object, int] = {}
         self.grown: set[Slot] = set()  # what this unit has read and has grown since
         self.trace: set[Slot] | None = None  # what the open node has read so far
+        self.written: set[Slot] = set()  # what this evaluation has added to
 
     def begin(self) -> None:
         """A new evaluation: what has read a cell that grew is forgotten."""
@@ -107,23 +118,24 @@ class Memory:
             self.grown = set()
         self._visits = {}
         self.trace = None
+        self.written = set()
 
     def evaluate(self, frame: Any, function: Callable[[Any, Any], ValueSet], expr: ir.Expr) -> ValueSet:
         """`function(frame, expr)`, remembered."""
-        paths = self._names[expr]
+        paths = self._names.of(expr, frame.unit.module)
         if paths is None:
             return function(frame, expr)
         env = frame.env
         return self.recall(id(expr), tuple([env.get(path) for path in paths]), function, frame, expr)  # type: ignore[no-any-return]
 
-    def recall(self, node: int, inputs: tuple[object, ...], function: Callable[..., Any], *args: Any) -> Any:
+    def recall(self, node: object, inputs: tuple[object, ...], function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`, which depends on `inputs` and on cells alone. A node that is met several times in one
         evaluation has as many entries."""
         visit = self._visits.get(node, 0)
         self._visits[node] = visit + 1
         outer = self.trace
         entry = self._entries.get((node, visit))
-        if entry is not None and entry.inputs == inputs:
+        if entry is not None and entry.inputs == inputs and self.written.isdisjoint(entry.reads):
             if outer is not None:
                 outer |= entry.reads
             return entry.result

@@ -1,8 +1,9 @@
 """The units that wait to be evaluated, in rounds.
 
-In: unit numbers. Out: the units of the next round. What is added during a round comes in the next one, so that a unit
-runs at most once a round however many cells it has read grow. With `order`, a round is shuffled: nothing may depend on
-the order within it, and a test demands that.
+In: unit numbers. Out: the units of the next round: of all that wait, those that were evaluated least often. A body that
+many others feed thus waits until these have said what they have to say. What is added during a round comes in a later
+one, so that a unit runs at most once a round however many cells it has read grow. With `order`, a round is shuffled:
+nothing may depend on the order within it, and a test demands that.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ class Worklist:
         """Asks for a unit to be evaluated (again)."""
         self._waiting.add(unit)
 
-    def take_round(self) -> list[int]:
-        """All that wait, in program order; empty when nothing waits."""
-        units = sorted(self._waiting, key=self._ranks.__getitem__)
-        self._waiting = set()
+    def take_round(self, counts: dict[int, int]) -> list[int]:
+        """Those that wait and were evaluated least often by `counts`, in program order; empty when nothing waits."""
+        least = min((counts.get(unit, 0) for unit in self._waiting), default=0)
+        units = [unit for unit in self._waiting if counts.get(unit, 0) == least]
+        units.sort(key=self._ranks.__getitem__)
+        self._waiting.difference_update(units)
         if self._order is not None:
             self._order.shuffle(units)
         return units
