@@ -27,7 +27,7 @@ class Grip(Enum):
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
     """An object of a class. `args` are its type arguments where declared; `site` is where a container was made:
-    then element values live in cells keyed by the site."""
+    then element values live in cells keyed by the site; or where a module or class body made an object of its own."""
 
     cls: str
     grip: Grip
@@ -206,6 +206,8 @@ Value = Union[
 ValueSet = frozenset[Value]
 
 NOTHING: ValueSet = frozenset()
+PLACE = "place:"  # begins the site of an object that is told apart by where it was made
+MAX_PLACES = 3  # objects of a class per cell that are told apart so; past it they become any object of the class
 MAX_DEPTH = 3  # nesting of type arguments; deeper ones are dropped
 MAX_LITERALS = 12  # of a kind per cell; past it they become a plain instance of their type
 MAX_WIDTH = 8  # instances per cell; past it they become Open(widened)
@@ -240,6 +242,14 @@ class Interner:
             args = tuple(frozenset(self.flatten(v) for v in a) for a in args)
             depth = 1 + max((set_depth(a) for a in args), default=0)
         return self._make(Instance, cls, grip, args, site, depth)  # type: ignore[no-any-return]
+
+    def unplaced(self, value: Value) -> Value:
+        """The value as any object of its class; a bound method as any object's."""
+        if type(value) is BoundMethod and is_placed(value.receiver):
+            return self.bound(self.unplaced(value.receiver), value.function)
+        if type(value) is Instance and is_placed(value):
+            return self.instance(value.cls, value.grip, value.args)
+        return value
 
     def flatten(self, value: Value) -> Value:
         """The value without type arguments."""
@@ -384,6 +394,11 @@ class Interner:
 
     def open(self, reason: Reason) -> Open:
         return self._make(Open, reason)  # type: ignore[no-any-return]
+
+
+def is_placed(value: Value) -> bool:
+    """Whether a value is an object that is told apart by where it was made."""
+    return type(value) is Instance and value.site is not None and value.site.startswith(PLACE)
 
 
 def set_depth(values: ValueSet) -> int:

@@ -61,17 +61,17 @@ PROGRAMS = {
 }
 WORK = {
     "a chain of calls": Work(evaluations=10, functions=4, cells=9, contributions=9, specialisations=0, cut=0),
-    "a factory": Work(evaluations=10, functions=6, cells=12, contributions=12, specialisations=2, cut=0),
+    "a factory": Work(evaluations=10, functions=6, cells=10, contributions=10, specialisations=2, cut=0),
     "a decorator": Work(evaluations=13, functions=5, cells=27, contributions=27, specialisations=4, cut=0),
     "more classes than a factory is told apart by": Work(
-        evaluations=18, functions=9, cells=26, contributions=26, specialisations=7, cut=0
+        evaluations=18, functions=9, cells=19, contributions=19, specialisations=7, cut=0
     ),  # one for all classes: the module sees at once that it has asked for too many
     "two functions that call each other": Work(
         evaluations=8, functions=3, cells=6, contributions=7, specialisations=0, cut=0
     ),
-    "nine_files": Work(evaluations=67, functions=33, cells=111, contributions=111, specialisations=0, cut=0),
+    "nine_files": Work(evaluations=70, functions=33, cells=114, contributions=114, specialisations=1, cut=0),
 }
-SPECIALISING = ("a factory", "a decorator", "more classes than a factory is told apart by")
+SPECIALISING = ("a factory", "a decorator", "more classes than a factory is told apart by", "nine_files")
 REAL = "contextc/analyzer/reading"  # 20 files of this repository: deep recursion, tables of functions, generics
 
 

@@ -12,7 +12,13 @@ from contextc.analyzer.inference.annotations import TUPLE, substitute
 from contextc.analyzer.inference.binding import Arguments, bind_arguments, is_whole, parameter_cell
 from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
-from contextc.analyzer.inference.construction import is_initialiser, let_through, note_call, note_construction
+from contextc.analyzer.inference.construction import (
+    find_place,
+    is_initialiser,
+    let_through,
+    note_call,
+    note_construction,
+)
 from contextc.analyzer.inference.generics import GENERATOR_SITE, move_items, solve
 from contextc.analyzer.inference.kernel import Frame, passed_cell
 from contextc.analyzer.inference.program import Definition
@@ -178,7 +184,7 @@ def call_function(
         first = args.positional[0][1] if args.positional else NOTHING
         filled = frozenset({receiver}) if receiver is not None else first
         note_call(frame, definition, filled, passed, is_whole(args))
-    result = function_result(frame, function, definition, solution, passed)
+    result = function_result(frame, function, definition, solution, passed, receiver)
     if receiver is not None:
         result = frame.kernel.receive(result, receiver)
     elif args.positional and frame.kernel.method_kind(definition) in ("instance", "class"):
@@ -329,6 +335,7 @@ def function_result(
     definition: Definition,
     solution: dict[str, ValueSet],
     passed: dict[str, ValueSet] | None,
+    receiver: Value | None = None,
 ) -> ValueSet:
     """What a call of a repository function gives: its declared result where that says enough, else the inferred.
     `passed`: this call's own arguments, for parameters that come back as they are; None where they are not known."""
@@ -344,7 +351,7 @@ def function_result(
         if not kernel.is_weak(written, solved=variables):
             return _coroutine(frame, solved) if facts.is_async and not facts.is_generator else solved
         declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
-    contexts = choose_contexts(frame, function, definition, passed)
+    contexts = choose_contexts(frame, function, definition, passed, receiver)
     inferred = _give_back(frame, definition, read_results(frame, "return", definition, contexts), passed)
     if facts.is_generator:
         return _generator(frame, definition, inferred, read_results(frame, "yield", definition, contexts))
@@ -410,16 +417,19 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
         hook = classes.owner(info.metaclass, "__call__")
         if hook is not None and classes.in_repository(hook):
             _run_constructor(frame, callee, hook, "__call__", args, context)
-    made = kernel.make.instance(callee.cls, callee.grip, callee.args)
-    result: ValueSet = frozenset({made})
+    exact = callee.grip is Grip.EXACT and not callee.args
+    place = find_place(frame, callee.cls, context.at) if exact else None
+    result: ValueSet = frozenset({kernel.make.instance(callee.cls, callee.grip, callee.args, place)})
     ran = _run_new(frame, callee, args, context)
     if ran is not None:
         result = ran
     initialiser = classes.owner(callee.cls, "__init__")
-    keys = (("made" if callee.grip is Grip.EXACT else "below", callee.cls),)
-    if callee.grip is Grip.EXACT:
-        frame.write(("constructed", callee.cls), frozenset({kernel.make.class_object(callee.cls)}))
+    keys: tuple[tuple[str, str], ...] = (("made" if callee.grip is Grip.EXACT else "below", callee.cls),)
+    if place is not None:
+        keys = (*keys, ("made", place))
     if initialiser is not None and classes.in_repository(initialiser):
+        if callee.grip is Grip.EXACT:
+            frame.write(("constructed", callee.cls), frozenset({kernel.make.class_object(callee.cls)}))
         _run_constructor(frame, callee, initialiser, "__init__", args, context, keys)
     else:
         _construct_without_init(frame, callee, args, context, initialiser, ran is not None)

@@ -18,6 +18,7 @@ Points-to Analysis for Java", TOSEM 2005; here the objects are told apart only a
 
 from __future__ import annotations
 
+from contextc.analyzer.inference.classes import OBJECT
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Frame, passed_cell
 from contextc.analyzer.inference.narrowing import Tested, keep_instances
@@ -25,6 +26,7 @@ from contextc.analyzer.inference.program import Definition
 from contextc.model.edge import Reason
 from contextc.model.value import (
     NOTHING,
+    PLACE,
     External,
     Given,
     Grip,
@@ -37,6 +39,7 @@ from contextc.model.value import (
     TypeVariable,
     Value,
     ValueSet,
+    is_placed,
 )
 
 INITIALISER = "__init__"
@@ -142,20 +145,13 @@ def _stands_for(frame: Frame, kept: Value, value: Value) -> bool:
 
 def _resolve(frame: Frame, symbol: str, parameter: str, receiver: Instance) -> ValueSet:
     """What a receiver's initialiser got for a parameter."""
-    classes = frame.kernel.classes
-    owner = frame.kernel.definition(symbol).parent
-    assert owner is not None
-    if receiver.site is None:
-        if not classes.descendants(owner.id):
-            return frame.read(passed_cell(symbol, parameter))
-        objects = _classes_of(frame, receiver)
-    else:
-        objects = (receiver.cls,)
+    site = receiver.site if is_placed(receiver) else None
+    objects = _classes_of(frame, receiver)
     if len(objects) > MAX_CLASSES:
         return frame.read(passed_cell(symbol, parameter))
     found: set[Value] = set()
     for cls in objects:
-        found |= _received(frame, cls, receiver.site, symbol, parameter, _MAX_CHAIN)
+        found |= _received(frame, cls, site, symbol, parameter, _MAX_CHAIN)
     return frozenset(found)
 
 
@@ -181,7 +177,9 @@ def running_method(frame: Frame, receiver: Value) -> str | None:
 def _received(frame: Frame, cls: str, site: str | None, symbol: str, parameter: str, links: int) -> ValueSet:
     """What an initialiser gets for a parameter where an object of exactly `cls` is made."""
     kernel = frame.kernel
-    if not links:
+    owner = kernel.definition(symbol).parent
+    assert owner is not None
+    if not links or "." in parameter or (site is None and not kernel.classes.descendants(owner.id)):
         return frame.read(passed_cell(symbol, parameter))
     found = set(frame.read(("handed", symbol, parameter)))
     line = [c for c in kernel.classes.mro(cls) if kernel.classes.in_repository(c)]
@@ -206,6 +204,18 @@ def _received(frame: Frame, cls: str, site: str | None, symbol: str, parameter: 
 # ------------------------------------------------------------------------------------------------------ calls
 
 
+def find_place(frame: Frame, cls: str, at: int) -> str | None:
+    """The site of an object that a module or class body makes: each such place makes one. Only of classes that are the
+    repository's own all the way up: nothing of a library keeps elements by such a site."""
+    if at < 0 or frame.unit.is_function:
+        return None
+    classes = frame.kernel.classes
+    own = [c for c in classes.mro(cls) if c not in (OBJECT, "~abc:ABC")]
+    if not all(classes.in_repository(c) for c in own) or not any(classes.functions(c, INITIALISER) for c in own):
+        return None
+    return f"{PLACE}{frame.unit.id}:{at}"
+
+
 def note_construction(
     frame: Frame, keys: tuple[tuple[str, str], ...], definition: Definition, passed: dict[str, ValueSet], whole: bool
 ) -> None:
@@ -213,7 +223,7 @@ def note_construction(
     arguments are known one by one, so that what is not among them has its default."""
     owner = definition.parent
     if owner is None or not frame.kernel.classes.descendants(owner.id):
-        return
+        keys = tuple(k for k in keys if k[1].startswith(PLACE))
     for parameter, values in _with_defaults(frame, definition, passed, whole):
         for kind, key in keys:
             frame.write((kind, key, definition.id, parameter), values)

@@ -190,7 +190,7 @@ def _bind_parameters(frame: Frame) -> None:
     for parameter in unit.facts.parameters:
         name = parameter.name
         if name == receiver:
-            values = frame.kernel.self_values(unit)
+            values = frozenset({keys[name]}) if name in keys else frame.kernel.self_values(unit)
             receiver = None
             symbolic = False
         else:

@@ -21,6 +21,7 @@ from contextc.model.value import (
     MAX_KEYS,
     MAX_LITERALS,
     MAX_METHODS,
+    MAX_PLACES,
     MAX_WIDTH,
     NOTHING,
     BoundMethod,
@@ -39,6 +40,7 @@ from contextc.model.value import (
     Text,
     Value,
     ValueSet,
+    is_placed,
 )
 
 MAX_LENGTHS = 2  # of the tuples that one place makes, in a cell
@@ -266,7 +268,7 @@ def join_values(make: Interner, left: ValueSet, right: ValueSet) -> ValueSet:
     a mark of its own (literals of a kind to a plain instance of their type), and what joins the group later is covered
     by the mark: no result depends on which values came first. `show_widened` turns marks into what a reader sees.
     """
-    merged = _merge_generic(make, left | right)
+    merged = _merge_places(make, _merge_generic(make, left | right))
     if len(merged) <= MAX_EXTERNALS and not any(type(v) is Intrinsic for v in merged):
         return merged
     merged = _cap_literals(make, merged)
@@ -300,9 +302,27 @@ def _cap(
 ) -> ValueSet:
     mark = make.intrinsic(mark_name)
     group = [v for v in values if isinstance(v, kinds) and not _is_mark(v)]
-    if mark not in values and len(group) <= most:
+    if mark not in values and (len(group) <= most or len({make.unplaced(v) for v in group}) <= most):
         return values
     return values.difference(group) | {mark}
+
+
+def _merge_places(make: Interner, values: ValueSet) -> ValueSet:
+    """Past MAX_PLACES objects of a class that are told apart, or beside one that is not, any object of the class; the
+    same for one method bound to them. Counted by class, so that nothing hangs on what else is there."""
+    groups: dict[Value, list[Value]] = {}
+    for value in values:
+        placed = value.receiver if type(value) is BoundMethod else value
+        if type(placed) is Instance and placed.site is not None and is_placed(placed):
+            groups.setdefault(make.unplaced(value), []).append(value)
+    if not groups:
+        return values
+    found = set(values)
+    for whole, group in groups.items():
+        if whole in found or len(group) > MAX_PLACES:
+            found.difference_update(group)
+            found.add(whole)
+    return frozenset(found)
 
 
 def _cap_literals(make: Interner, values: ValueSet) -> ValueSet:
@@ -375,7 +395,7 @@ def _merge_given(make: Interner, first: Given, tests: list[ValueSet | None]) -> 
         if one is None:
             return make.given(first.symbol, first.parameter)
         kept |= one
-    return make.given(first.symbol, first.parameter, _merge_generic(make, kept))
+    return make.given(first.symbol, first.parameter, _merge_places(make, _merge_generic(make, kept)))
 
 
 def _merge_columns(make: Interner, group: list[Instance | Partial]) -> Value:

@@ -26,15 +26,13 @@ from contextc.analyzer.inference.fixpoint import (
     run_to_fixed_point,
 )
 from contextc.analyzer.inference.heap import CellKey, Heap
-from contextc.analyzer.inference.kernel import Kernel
+from contextc.analyzer.inference.kernel import REQUESTS, Kernel
 from contextc.analyzer.inference.oracle import ORACLE, Answers, answer_external_names, answer_open_parameters
 from contextc.analyzer.inference.program import Program
 from contextc.analyzer.inference.recorder import Recorder
 from contextc.analyzer.inference.resolution import Resolved, resolve_program
 from contextc.analyzer.inference.units import Units
 from contextc.analyzer.inference.worklist import Worklist
-
-_REQUESTS = ("contexts", "shapes")
 
 
 class _Stratum:
@@ -194,7 +192,7 @@ class LiveSolver(Solver):
         unwanted = set()
         for number in stratum.requested:
             symbol, context = self._numbers.key(number)
-            if not any(context in stratum.heap.read((kind, symbol), -1) for kind in _REQUESTS):
+            if not any(context in stratum.heap.read((kind, symbol), -1) for kind in REQUESTS):
                 unwanted.add(number)
         stratum.heap.retract(unwanted)
         stratum.heap.forget_reads(unwanted)

@@ -44,6 +44,18 @@ def find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda n: uses[n])[:MAX_INTERESTING])
 
 
+def hangs_on_receiver(kernel: Kernel, definition: Definition) -> bool:
+    """Whether a method with a result, and not a large one, looks into its receiver."""
+    facts = definition.facts
+    receiver = kernel.first_parameter(definition)
+    if definition.kind not in FUNCTION_KINDS or len(facts.spans) // 2 > MAX_NODES or receiver is None:
+        return False
+    nodes = list(iter_nodes(*facts.body))
+    if not facts.is_generator and not any(_gives(node) for node in nodes):
+        return False
+    return any(isinstance(n, ir.Attribute) and isinstance(n.value, ir.Name) and n.value.id == receiver for n in nodes)
+
+
 def _says_little(kernel: Kernel, definition: Definition, parameter: ir.Parameter) -> bool:
     if parameter.annotation is None:
         return True

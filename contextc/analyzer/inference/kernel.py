@@ -10,7 +10,7 @@ from contextc.analyzer.inference.annotations import Annotations, variable_keys
 from contextc.analyzer.inference.classes import Classes, has_decorator
 from contextc.analyzer.inference.external_names import ExternalNames
 from contextc.analyzer.inference.heap import CellKey, Heap
-from contextc.analyzer.inference.interest import find_interesting, find_none_guards
+from contextc.analyzer.inference.interest import find_interesting, find_none_guards, hangs_on_receiver
 from contextc.analyzer.inference.memory import Memory
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.recorder import Recorder
@@ -44,6 +44,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
+REQUESTS = ("contexts", "shapes", "places")  # cells of the specialisations that were asked for
 IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
@@ -91,6 +92,7 @@ class Kernel:
         self._guarded: dict[str, frozenset[str]] = {}
         self._giving: dict[str, bool] = {}
         self._interesting: dict[str, tuple[str, ...]] = {}
+        self._receiving: dict[str, bool] = {}
 
     def open(self, reason: Reason) -> ValueSet:
         """A set that only says that something unknown can stand here."""
@@ -129,6 +131,13 @@ class Kernel:
         known = self._guarded.get(definition.id)
         if known is None:
             known = self._guarded[definition.id] = find_none_guards(definition)
+        return known
+
+    def hangs_on_receiver(self, definition: Definition) -> bool:
+        """By text, whether a method's result hangs on attributes of its receiver."""
+        known = self._receiving.get(definition.id)
+        if known is None:
+            known = self._receiving[definition.id] = hangs_on_receiver(self, definition)
         return known
 
     # ---------------------------------------------------------------------------------------------- modules
@@ -421,7 +430,7 @@ class Frame:
             return
         if self.context is not None:
             own = self._in_context(key)
-            if own is None and key[0] not in ("contexts", "shapes"):
+            if own is None and key[0] not in REQUESTS:
                 return
             key = own or key
         self.kernel.heap.write(key, self.kernel.settle(self.expand(values)), self.order)

@@ -31,8 +31,10 @@ from contextc.model.value import (
     Text,
     Value,
     ValueSet,
+    is_placed,
 )
 
+MAX_RECEIVERS = 48  # specialisations of one method for objects that are known by their place
 MAX_CONTEXTS = 6  # of one function, told apart by values; twice as many by shapes
 FUNCTION_SHAPE, CLASS_SHAPE, OBJECT_SHAPE = "shape.function", "shape.class", "shape.object"
 _REST = "shape.rest"
@@ -41,30 +43,59 @@ Passed = dict[str, ValueSet]
 
 
 def choose_contexts(
-    frame: Frame, function: FunctionValue, definition: Definition, passed: Passed | None
+    frame: Frame,
+    function: FunctionValue,
+    definition: Definition,
+    passed: Passed | None,
+    receiver: Value | None = None,
 ) -> list[Context] | None:
     """The specialisations whose results this call joins (none: nothing is known yet); None for the merged result."""
     interesting = frame.kernel.interesting_parameters(definition)
+    if passed is not None and receiver is not None and is_placed(receiver):
+        contexts = _choose_receiver(frame, function, definition, passed, receiver)
+        if contexts is not None:
+            return contexts
     if passed is None or (not interesting and function.env is None):
         return None
-    columns = [_passed(frame, definition, name, passed) for name in interesting]
-    guarded = frame.kernel.guarded_parameters(definition)
     for level, key_of in (("contexts", _key), ("shapes", _shape)):
-        keys = [
-            list(dict.fromkeys(
-                v if _is_own_star(definition, name, v) else key_of(frame, v, name in guarded) for v in column
-            ))
-            for name, column in zip(interesting, columns, strict=True)
-        ]
+        keys = _list_keys(frame, definition, passed, key_of)
         contexts = _request(frame, function, definition, interesting, keys, level)
         if contexts is not None:
             return contexts
     return None
 
 
+def _list_keys(
+    frame: Frame, definition: Definition, passed: Passed, key_of: Callable[[Frame, Value, bool], Value]
+) -> list[list[Value]]:
+    """For each interesting parameter, what stands in keys for what this call passes."""
+    guarded = frame.kernel.guarded_parameters(definition)
+    return [
+        list(dict.fromkeys(
+            v if _is_own_star(definition, name, v) else key_of(frame, v, name in guarded)
+            for v in _passed(frame, definition, name, passed)
+        ))
+        for name in frame.kernel.interesting_parameters(definition)
+    ]
+
+
 def _is_own_star(definition: Definition, name: str, value: Value) -> bool:
     """Whether a value is the function's `*args` at a known length, which is a key itself."""
     return isinstance(value, Instance) and value.site is not None and value.site.startswith(f"{definition.id}@{name}#")
+
+
+def _choose_receiver(
+    frame: Frame, function: FunctionValue, definition: Definition, passed: Passed, receiver: Value
+) -> list[Context] | None:
+    """The specialisations for one object that is known by its place, other arguments told apart by shapes: its own
+    attributes decide what the method does."""
+    kernel = frame.kernel
+    first = kernel.first_parameter(definition)
+    if first is None or kernel.method_kind(definition) != "instance" or not kernel.hangs_on_receiver(definition):
+        return None
+    names = kernel.interesting_parameters(definition)
+    keys = [[receiver], *_list_keys(frame, definition, passed, _shape)]
+    return _request(frame, function, definition, (first, *names), keys, "places")
 
 
 def _passed(frame: Frame, definition: Definition, name: str, passed: Passed) -> ValueSet:
@@ -88,8 +119,8 @@ def _request(
     for column in keys:
         size *= len(column)
     collapsed = kernel.make.intrinsic(_COLLAPSED)
-    most = MAX_CONTEXTS if level == "contexts" else 2 * MAX_CONTEXTS
-    if size > most:
+    most = {"contexts": MAX_CONTEXTS, "shapes": 2 * MAX_CONTEXTS, "places": MAX_RECEIVERS}[level]
+    if size > (2 * MAX_CONTEXTS if level == "places" else most):
         frame.write((level, definition.id), frozenset({collapsed}))
         return None
     rest = kernel.make.intrinsic(_REST)
