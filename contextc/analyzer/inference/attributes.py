@@ -165,10 +165,11 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
             receiver = kernel.make.instance(below, grip)
             more = _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
             found |= more if classes.in_repository(value.cls) else _unlikely(frame, more)
-        if owner is None or name in classes.foreign_stores or (frame.recorder is not None and not found):
-            for below in classes.descendants(value.cls):
-                lower = kernel.make.instance(below, Grip.DECLARED)
-                found |= read_field(frame, frame.read(("iattr", below, name)), lower)
+        everywhere = owner is None or name in classes.foreign_stores or (frame.recorder is not None and not found)
+        running = running_method(frame, value)
+        for below in classes.descendants(value.cls) if everywhere else classes.storers_below(value.cls, name, running):
+            lower = kernel.make.instance(below, Grip.DECLARED)
+            found |= read_field(frame, frame.read(("iattr", below, name)), lower)
     if owner is None and not _is_dunder(name):
         found |= _fall_back(frame, value, name, at, not found)
     return frozenset(found)

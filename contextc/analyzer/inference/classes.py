@@ -53,6 +53,7 @@ class Classes:
         self.borrowed_attributes: dict[str, frozenset[str]] = {}
         self._owners: dict[tuple[str, str], str | None] = {}
         self._heirs: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._storers: dict[tuple[str, str, str | None], tuple[str, ...]] = {}
         self._stores: dict[tuple[str, str], bool] = {}
         program.find_stub("builtins")
         for module in program.repository:
@@ -145,6 +146,17 @@ class Classes:
             if owner is not None and owner != own and owner not in found:
                 found[owner] = below
         return [(below, owner) for owner, below in found.items()]
+
+    def storers_below(self, class_id: str, name: str, method: str | None = None) -> tuple[str, ...]:
+        """The repository's classes below this one with a method that stores `name` on its receiver. With `method`: only
+        those on whose objects that method of the class can run."""
+        key = (class_id, name, method)
+        found = self._storers.get(key)
+        if found is None:
+            below = self.descendants(class_id) if method is None else self.heirs(class_id, method)
+            found = tuple(c for c in below if name in self.stored_attributes.get(c, ()))
+            self._storers[key] = found
+        return found
 
     def heirs(self, class_id: str, method: str) -> tuple[str, ...]:
         """The repository's classes below this one on whose objects its method of that name can run: where they do not

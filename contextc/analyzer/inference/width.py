@@ -13,7 +13,7 @@ from contextc.analyzer.inference.recorder import Outcome
 from contextc.model.edge import Certainty, Rule
 
 MAX_OVERRIDES = 6  # methods that a site outside of the hierarchy keeps; measured in docs/decisions/0006-wide-sites.md
-_BY_CLASS = frozenset({Rule.RECEIVER_DECLARED, Rule.RECEIVER_SELF})
+_BY_RECEIVER = frozenset({Rule.RECEIVER_DECLARED, Rule.RECEIVER_SELF, Rule.RECEIVER_EXACT})
 
 
 def find_wide(kernel: Kernel, unit: Definition, outcome: Outcome) -> frozenset[str]:
@@ -25,7 +25,7 @@ def find_wide(kernel: Kernel, unit: Definition, outcome: Outcome) -> frozenset[s
     guessed = guessed if len(guessed) > MAX_OVERRIDES else frozenset()
     owners: dict[str, str] = {}
     for target in outcome.targets:
-        if target.rule in _BY_CLASS and outcome.certainty(target) is not Certainty.POSSIBLE:
+        if target.rule in _BY_RECEIVER and outcome.certainty(target) is not Certainty.POSSIBLE:
             owner = kernel.definition(target.callee).enclosing_class()
             if owner is not None:
                 owners[target.callee] = owner.id
