@@ -421,7 +421,7 @@ def _is_false(value: Value) -> bool:
 def _unary(frame: Frame, expr: ir.UnaryOp) -> ValueSet:
     values = evaluate(frame, expr.operand)
     if expr.op == "not":
-        test_truth(frame, values, expr.at)
+        test_truth(frame, values, expr.operand.at)
         return frozenset({frame.kernel.builtin("bool")})
     name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[expr.op]
     found: set[Value] = set()

@@ -16,7 +16,7 @@ from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
 from contextc.analyzer.inference.revealing import Revealed, iter_revealed
-from contextc.analyzer.inference.width import find_wide
+from contextc.analyzer.inference.width import find_mixed, find_wide
 from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Site, Unresolved
 from contextc.model.symbol import Import, Symbol
 
@@ -57,7 +57,7 @@ def resolve_program(solver: Solver) -> Resolved:
     for (unit, at, operation), outcome in recorder.implicit.items():
         outcome.others += (unit, at) in recorder.plain or recorder.has_alternative(unit, at, operation)
         definition = solver.kernel.definition(unit)
-        outcome.wide = sightings.find_distant(definition, outcome)
+        outcome.wide = sightings.find_distant(definition, outcome) | find_mixed(solver.kernel, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=False))
     for module in solver.kernel.program.repository:
         unresolved.update(_damaged_lines(module))

@@ -14,6 +14,7 @@ from contextc.model.edge import Certainty, Rule
 
 MAX_OVERRIDES = 6  # methods that a site outside of the hierarchy keeps; measured in docs/decisions/0006-wide-sites.md
 _BY_RECEIVER = frozenset({Rule.RECEIVER_DECLARED, Rule.RECEIVER_SELF, Rule.RECEIVER_EXACT})
+_MAX_MIXED = {Rule.OPERATOR: 1, Rule.ITERATION: 1, Rule.PROPERTY_GET: 2}  # docs/decisions/0013-mixed-values.md
 
 
 def find_wide(kernel: Kernel, unit: Definition, outcome: Outcome) -> frozenset[str]:
@@ -32,6 +33,20 @@ def find_wide(kernel: Kernel, unit: Definition, outcome: Outcome) -> frozenset[s
     if len(owners) <= MAX_OVERRIDES or _belongs(kernel, unit, sorted(set(owners.values()))):
         return guessed
     return guessed.union(owners)
+
+
+def find_mixed(kernel: Kernel, outcome: Outcome) -> frozenset[str]:
+    """The methods that an operator, a loop or an attribute access admits because values of several classes were mixed
+    on their way here; none where few enough are left that one of them is more likely run than not."""
+    by_name: dict[tuple[Rule, str], set[str]] = {}
+    for target in outcome.targets:
+        if target.rule in _MAX_MIXED and outcome.certainty(target) is not Certainty.POSSIBLE:
+            by_name.setdefault((target.rule, kernel.definition(target.callee).name), set()).add(target.callee)
+        elif target.rule is Rule.CONVERSION and outcome.others:
+            by_name.setdefault((target.rule, ""), set()).add(target.callee)
+    return frozenset(
+        c for (rule, _), callees in by_name.items() if len(callees) > _MAX_MIXED.get(rule, 0) for c in callees
+    )
 
 
 def _belongs(kernel: Kernel, unit: Definition, owners: list[str]) -> bool:
