@@ -147,3 +147,10 @@ def test_what_nests_too_deep_takes_the_arguments_of_its_neighbours_along() -> No
     beside = make.instance("m:Box", Grip.EXACT, (frozenset({shallow, wrap(make.instance("m:A"), 2)}),))
     assert shallow in alone.args[0]
     assert shallow not in beside.args[0]
+
+
+def test_what_is_possible_is_joined_like_what_is_sure() -> None:
+    make = Interner()
+    boxes = [make.instance("m:Box", Grip.EXACT, (held,)) for held in (NOTHING, frozenset({make.instance("m:A")}))]
+    poor, rich = (frozenset({make.possible(box, "pattern")}) for box in boxes)
+    assert join_values(make, poor, rich) == rich

@@ -344,8 +344,11 @@ def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
     with what any test let through."""
     groups: dict[tuple[object, ...], list[Instance | Partial | Given]] = {}
     tuples: list[Instance] = []
+    possible: dict[str, list[Possible]] = {}
     for value in values:
-        if type(value) is Instance and value.args:
+        if type(value) is Possible:
+            possible.setdefault(value.rule, []).append(value)
+        elif type(value) is Instance and value.args:
             groups.setdefault((value.cls, value.grip, value.site), []).append(value)
         elif type(value) is Instance and value.cls == "~builtins:tuple" and value.grip is Grip.EXACT:
             tuples.append(value)
@@ -356,6 +359,10 @@ def _merge_generic(make: Interner, values: ValueSet) -> ValueSet:
             groups.setdefault((value.symbol, value.parameter), []).append(value)
     if len(tuples) > 1:
         values = _merge_lengths(make, values, tuples)
+    for rule, wrapped in possible.items():
+        if len(wrapped) > 1:
+            merged = _merge_generic(make, frozenset(v.value for v in wrapped))
+            values = values.difference(wrapped).union(make.possible(v, rule) for v in merged)
     if not any(len(group) > 1 for group in groups.values()):
         return values
     found = set(values)
