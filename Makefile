@@ -71,7 +71,8 @@ bench-speed: $(READY) ## CPU seconds of one compile, cold and warm, beside the n
 
 fuzz: $(READY) ## properties that must hold of any program, on FUZZ= random ones each, chosen anew
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -n $(JOBS) tests/inference/test_join.py tests/inference/test_transfers.py \
-		tests/inference/test_properties.py tests/inference/test_incremental.py tests/inference/test_termination.py
+		tests/inference/test_monotone.py tests/inference/test_properties.py tests/inference/test_incremental.py \
+		tests/inference/test_termination.py
 
 self: $(READY) ## the call graph of contextc itself, checked against its schema, and its figures
 	@$(BIN)/python benchmarks/own_graph.py
