@@ -237,11 +237,28 @@ class Interner:
         self, cls: str, grip: Grip = Grip.EXACT, args: tuple[ValueSet, ...] = (), site: str | None = None
     ) -> Instance:
         """An instance; type arguments nested deeper than MAX_DEPTH are dropped."""
-        depth = 1 + max((set_depth(a) for a in args), default=0)
+        depth = parts_depth(args) if args else 1
         if depth > MAX_DEPTH:
-            args = tuple(frozenset(self.flatten(v) for v in a) for a in args)
-            depth = 1 + max((set_depth(a) for a in args), default=0)
+            args = tuple(self._cut_all(a, MAX_DEPTH - 1) for a in args)
+            depth = parts_depth(args)
         return self._make(Instance, cls, grip, args, site, depth)  # type: ignore[no-any-return]
+
+    def cut(self, value: Value, levels: int) -> Value:
+        """The value without what is nested below so many levels. It goes by level alone, not by what else is there, so
+        that of more values it never leaves less."""
+        if type(value) not in (Instance, CallableType) or value.depth <= levels:  # type: ignore[union-attr]
+            return value
+        if levels <= 1:
+            return self.flatten(value)
+        if type(value) is Instance:
+            args = tuple(self._cut_all(a, levels - 1) for a in value.args)
+            return self.instance(value.cls, value.grip, args, value.site)
+        assert type(value) is CallableType
+        params = tuple(self._cut_all(p, levels - 1) for p in value.params) if value.params is not None else None
+        return self.callable_type(params, self._cut_all(value.returns, levels - 1))
+
+    def _cut_all(self, values: ValueSet, levels: int) -> ValueSet:
+        return frozenset(self.cut(v, levels) for v in values) if set_depth(values) > levels else values
 
     def unplaced(self, value: Value) -> Value:
         """The value as any object of its class; a bound method as any object's."""
@@ -356,9 +373,12 @@ class Interner:
 
     def callable_type(self, params: tuple[ValueSet, ...] | None, returns: ValueSet) -> CallableType:
         """A declared callable; parts nested deeper than MAX_DEPTH lose their type arguments."""
-        depth = 1 + max((set_depth(a) for a in (*(params or ()), returns)), default=0)
+        bare = params is None and not returns
+        depth = 1 if bare else parts_depth((*(params or ()), returns))
         if depth > MAX_DEPTH:
-            params, returns, depth = None, frozenset(self.flatten(v) for v in returns), 2
+            params = tuple(self._cut_all(p, MAX_DEPTH - 1) for p in params) if params is not None else None
+            returns = self._cut_all(returns, MAX_DEPTH - 1)
+            depth = parts_depth((*(params or ()), returns))
         return self._make(CallableType, params, returns, depth)  # type: ignore[no-any-return]
 
     def type_variable(self, key: str, bound: ValueSet = NOTHING, kind: str = "typevar") -> TypeVariable:
@@ -399,6 +419,11 @@ class Interner:
 def is_placed(value: Value) -> bool:
     """Whether a value is an object that is told apart by where it was made."""
     return type(value) is Instance and value.site is not None and value.site.startswith(PLACE)
+
+
+def parts_depth(parts: tuple[ValueSet, ...]) -> int:
+    """The depth of a value with such type arguments; those of which nothing is known yet are a level as well."""
+    return 1 + max([1, *map(set_depth, parts)])
 
 
 def set_depth(values: ValueSet) -> int:

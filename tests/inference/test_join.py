@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contextc.analyzer.inference import heap
 from contextc.analyzer.inference.heap import join_values, show_widened
 from contextc.model.edge import Reason
-from contextc.model.value import MAX_EXTERNALS, MAX_LITERALS, NOTHING, Grip, Interner, Value, ValueSet
+from contextc.model.value import MAX_DEPTH, MAX_EXTERNALS, MAX_LITERALS, NOTHING, Grip, Interner, Value, ValueSet
 from tests.inference.fuzzing import TIGHT, many, tighten
 from tests.inference.grammar import Grammar
 from tests.inference.values import ValueGrammar, show_values
@@ -132,9 +132,7 @@ def test_the_join_keeps_its_laws_with_tight_caps(given_sets: Sets) -> None:
         assert join_values(make, left, b) == left
 
 
-def test_what_nests_too_deep_takes_the_arguments_of_its_neighbours_along() -> None:
-    """bug: should cut the deep value alone. Each argument loses its own arguments where one of them nests too deep, so
-    of more values less is said."""
+def test_what_nests_too_deep_is_cut_alone() -> None:
     make = Interner()
 
     def wrap(value: Value, times: int) -> Value:
@@ -146,7 +144,18 @@ def test_what_nests_too_deep_takes_the_arguments_of_its_neighbours_along() -> No
     alone = make.instance("m:Box", Grip.EXACT, (frozenset({shallow}),))
     beside = make.instance("m:Box", Grip.EXACT, (frozenset({shallow, wrap(make.instance("m:A"), 2)}),))
     assert shallow in alone.args[0]
-    assert shallow not in beside.args[0]
+    assert beside.args[0] == {shallow, wrap(make.instance("m:Box"), 1)}
+
+
+@given(given_sets=value_sets(2))
+@many(100)
+def test_cutting_keeps_the_order(given_sets: Sets) -> None:
+    """What is cut of more values covers what is cut of fewer."""
+    make, (less, more) = given_sets
+    whole = join_values(make, less, more)
+    for levels in range(1, MAX_DEPTH + 1):
+        few, more_ = (frozenset(make.cut(v, levels) for v in values) for values in (less, whole))
+        assert join_values(make, few, more_) == join_values(make, more_, NOTHING)
 
 
 def test_what_is_possible_is_joined_like_what_is_sure() -> None:

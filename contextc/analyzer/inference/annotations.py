@@ -172,7 +172,7 @@ class Annotations:
                 found.append(self._read_form(target.name, items, scope, owner, limit))
             elif isinstance(target, Definition) and target.id == TUPLE:
                 found.append(self._read_tuple(items, scope, owner, limit))
-            elif isinstance(target, Definition) and target.id == "~builtins:type":
+            elif isinstance(target, Definition) and target.id == "~builtins:type" and items:
                 found.append(self._read_type(items[0], scope, owner, limit))
             else:
                 args = tuple(self._read_argument(i, scope, owner, limit) for i in items)
@@ -187,6 +187,10 @@ class Annotations:
     def _read_form(
         self, name: str, items: tuple[ir.Expr, ...], scope: Definition, owner: Definition | None, limit: int
     ) -> ValueSet:
+        if name == "Tuple":
+            return self._read_tuple(items, scope, owner, limit)
+        if not items:  # `Optional[()]`: an error where it runs
+            return self.any
         if name == "Optional":
             return self._read(items[0], scope, owner, limit) | self.none
         if name == "Union":
@@ -195,8 +199,6 @@ class Annotations:
             return frozenset({self._make.instance("~builtins:bool", Grip.DECLARED)})
         if name in _TRANSPARENT:
             return self._read(items[0], scope, owner, limit)
-        if name == "Tuple":
-            return self._read_tuple(items, scope, owner, limit)
         if name == "Type":
             return self._read_type(items[0], scope, owner, limit)
         if name == "Literal":
