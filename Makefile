@@ -60,7 +60,7 @@ bench-real: $(READY) ## sizes on flask, click and networkx, beside three others 
 bench-accuracy: $(READY) ## accuracy on recorded calls, PyCG's snippets and our cases, against the baseline (downloads; PACKAGES=click,flask)
 	@$(BIN)/python benchmarks/accuracy.py $(if $(PACKAGES),--packages $(PACKAGES))
 
-bench-accuracy-baseline: $(READY) ## take the figures of the last bench-accuracy into benchmarks/accuracy_baseline.json
+bench-accuracy-baseline: $(READY) ## take the figures of the last bench-accuracy into the baseline, docs/precision.md and the planner
 	@$(BIN)/python benchmarks/accuracy.py --update-baseline
 
 bench-context: $(READY) ## what recorded targets really called, shown in their context (downloads; PACKAGES=click)

@@ -1,14 +1,15 @@
 """Accuracy of the call graph: recorded calls of seven packages, PyCG's micro-benchmark, hard cases, Markdown cases.
 
-    python benchmarks/accuracy.py [--packages click,flask] [--parts oracle,pycg,cases,markdown] [--with-tests]
-                                  [--json FILE] [--wrong FOLDER] [--baseline FILE]
+    python benchmarks/accuracy.py [--packages click,flask] [--parts oracle,pycg,cases,markdown]
+                                  [--with-tests | --no-jedi] [--json FILE] [--wrong FOLDER] [--baseline FILE]
     python benchmarks/accuracy.py --update-baseline
 
 Recall is over recorded explicit, constructor and `__call__` edges (ALL: over every kind), function to function,
 `possible` edges left out; precision is judged at call sites that ran; a silent miss is a recorded call that is neither
 an edge nor at a site declared unresolved (benchmarks/oracle/README.md has the definitions, and where the others'
 figures come from). The figures go to one JSON file; what changed against the committed baseline is printed last.
---update-baseline runs nothing: it takes the parts and packages of that JSON file into the baseline.
+--update-baseline runs nothing: it takes the parts and packages of that JSON file into the baseline, and writes what
+was measured into docs/precision.md and contextc/passes/evidence.py.
 Exit status 1 if a figure is under its bar, 2 if a download fails or an argument is wrong.
 """
 
@@ -24,6 +25,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
+from benchmarks import accuracy_document as documents
 from benchmarks import accuracy_suites as suites
 from benchmarks import accuracy_table as tables
 from benchmarks import sources
@@ -59,7 +61,8 @@ def judge_pycg(record: Record) -> str:
 
 
 def is_met(record: Record) -> bool:
-    """Whether nothing that was measured is under its bar. With tests in the analysis there is none."""
+    """Whether nothing that was measured is under its bar. With tests in the analysis, or without jedi, there is
+    none."""
     verdicts = [*judge_packages(record.get("oracle", {})).values()]
     verdicts += [judge_pycg(record["pycg"])] if "pycg" in record else []
     return not any(verdict.startswith("NOT MET") for verdict in verdicts)
@@ -68,10 +71,17 @@ def is_met(record: Record) -> bool:
 def merge_into_baseline(baseline: Record, measured: Record) -> Record:
     """The baseline with what was measured in place of its own: by package, and by whole suite otherwise."""
     merged = {**baseline, **measured}
-    for suite in ("oracle", "oracle_with_tests"):
+    for suite in suites.SETTINGS:
         if suite in baseline and suite in measured:
             merged[suite] = dict(sorted({**baseline[suite], **measured[suite]}.items()))
     return merged
+
+
+def choose_setting(arguments: argparse.Namespace) -> suites.Setting:
+    """How the packages are analysed."""
+    if arguments.with_tests:
+        return suites.SETTINGS["oracle_with_tests"]
+    return suites.SETTINGS["oracle" if arguments.jedi else "oracle_without_jedi"]
 
 
 def run_oracle(arguments: argparse.Namespace, packages: list[str], work: Path) -> dict[str, Record]:
@@ -79,9 +89,19 @@ def run_oracle(arguments: argparse.Namespace, packages: list[str], work: Path) -
     found = {}
     for entry in json.loads((HERE / "oracle" / "manifest.json").read_bytes()):
         if entry["package"] in packages:
-            found[entry["package"]] = suites.score_package(entry, work, arguments.with_tests, arguments.wrong)
+            found[entry["package"]] = suites.score_package(entry, work, choose_setting(arguments), arguments.wrong)
             print(f"scored {entry['package']}", file=sys.stderr)
     return found
+
+
+def show_oracle(setting: suites.Setting, found: dict[str, Record]) -> None:
+    """The tables of one way to analyse; the packages that were not finished by name."""
+    scored = tables.only_scored(found)
+    bars = judge_packages(scored) if setting.suite == "oracle" else {}
+    ended = [f"{name}: not finished in {found[name]['cpu_limit']} CPU seconds" for name in found if name not in scored]
+    show(setting.title, tables.describe_packages(scored, bars), tables.describe_kinds(scored),
+         tables.describe_certainties(scored), tables.describe_rules(scored), tables.describe_reasons(scored),
+         *([ended] if ended else []))  # fmt: skip
 
 
 def run(arguments: argparse.Namespace, packages: list[str], parts: list[str]) -> Record:
@@ -89,12 +109,9 @@ def run(arguments: argparse.Namespace, packages: list[str], parts: list[str]) ->
     record: Record = {"schema": SCHEMA}
     with tempfile.TemporaryDirectory() as folder:
         if "oracle" in parts:
-            suite = "oracle_with_tests" if arguments.with_tests else "oracle"
-            found = record[suite] = run_oracle(arguments, packages, Path(folder))
-            show("Recorded calls" + (", the sdist's tests analysed too" if arguments.with_tests else ""),
-                 tables.describe_packages(found, {} if arguments.with_tests else judge_packages(found)),
-                 tables.describe_kinds(found), tables.describe_certainties(found), tables.describe_rules(found),
-                 tables.describe_reasons(found))  # fmt: skip
+            setting = choose_setting(arguments)
+            found = record[setting.suite] = run_oracle(arguments, packages, Path(folder))
+            show_oracle(setting, found)
         if "pycg" in parts:
             record["pycg"] = suites.score_pycg(Path(folder))
             show("PyCG micro-benchmark", tables.describe_pycg(record["pycg"], judge_pycg(record["pycg"])))
@@ -131,12 +148,14 @@ def read_json(path: Path) -> Record | None:
 
 
 def update_baseline(arguments: argparse.Namespace) -> int:
-    """Take the last run's figures into the baseline."""
+    """Take the last run's figures into the baseline, and the baseline's into the document and the planner."""
     measured = read_json(arguments.json)
     if measured is None:
         print(f"{arguments.json}: no such file; run the benchmark first", file=sys.stderr)
         return 2
-    write_json(arguments.baseline, merge_into_baseline(read_json(arguments.baseline) or {}, measured))
+    baseline = merge_into_baseline(read_json(arguments.baseline) or {}, measured)
+    write_json(arguments.baseline, baseline)
+    documents.rewrite(arguments.document, arguments.evidence, baseline)
     print(f"{arguments.baseline}: {', '.join(key for key in measured if key != 'schema')} taken from {arguments.json}")
     return 0
 
@@ -146,11 +165,16 @@ def parse_arguments() -> tuple[argparse.Namespace, list[str], list[str]]:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", help="comma-separated, of the oracle's seven; the default is all")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"comma-separated, of: {', '.join(PARTS)}")
-    parser.add_argument("--with-tests", action="store_true", help="analyse whole sdists, their tests too; no bars")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--with-tests", action="store_true", help="analyse whole sdists, their tests too; no bars")
+    how.add_argument("--no-jedi", dest="jedi", action="store_false", help="don't ask jedi; no bars")
     parser.add_argument("--json", type=Path, default=REPOSITORY / ".work" / "accuracy.json", help="where figures go")
     parser.add_argument("--wrong", type=Path, help="folder for the edges not seen at sites that ran, a file a package")
     parser.add_argument("--baseline", type=Path, default=HERE / "accuracy_baseline.json", help="what to compare with")
     parser.add_argument("--update-baseline", action="store_true", help="take the last run's JSON into the baseline")
+    parser.add_argument("--document", type=Path, default=REPOSITORY / "docs" / "precision.md", help=argparse.SUPPRESS)
+    planner = REPOSITORY / "contextc" / "passes" / "evidence.py"
+    parser.add_argument("--evidence", type=Path, default=planner, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     known = [entry["package"] for entry in json.loads((HERE / "oracle" / "manifest.json").read_bytes())]
     packages = arguments.packages.split(",") if arguments.packages else known

@@ -30,7 +30,7 @@ CERTAINTIES = ("certain", "likely", "possible")
 class Judged(NamedTuple):
     """An edge at a call site that ran: `is_right` says whether the callee was seen there."""
 
-    place: tuple[Any, ...]  # what the scorer takes for one and the same edge: path, line, callee, site, kind
+    place: tuple[Any, ...]  # what the scorer takes for one edge: path, line, callee, site, whether it is implicit
     rule: str
     certainty: str
     is_right: bool
@@ -74,29 +74,38 @@ def judge_edges(
         if verdict is not None:
             number = int(row["confidence"])
             edge = graph["edges"][number]
-            place = (row["caller"]["path"], row["line"], row["callee"]["path"], row["callee"]["qualname"],
-                     tuple(row.get("site", ())), row.get("kind"))  # fmt: skip
+            callee = row["callee"]["qualname"].replace(".<locals>", "")
+            place = (row["caller"]["path"], row["line"], row["callee"]["path"], callee, tuple(row.get("site", ())),
+                     "kind" in row)  # fmt: skip
             judged.append(Judged(place, edge["rule"], edge["certainty"], verdict["seen"] == verdict["edges"], number))
     return judged
+
+
+def choose_distinct(judged: Iterable[Judged]) -> list[Judged]:
+    """The edges as the scorer counts them: one a place and certainty. Of several that differ by their rule alone, the
+    first in the graph stands for all, so that counts by rule add up to the scorer's own."""
+    distinct: dict[tuple[Any, ...], Judged] = {}
+    for edge in sorted(judged, key=lambda j: j.number):
+        distinct.setdefault((edge.place, edge.certainty), edge)
+    return list(distinct.values())
 
 
 def tally_by_rule(judged: Iterable[Judged]) -> dict[str, dict[str, dict[str, int]]]:
     """Rule → certainty → how many different edges were judged, and how many of them were not seen."""
     tallies: dict[str, dict[str, dict[str, int]]] = {}
-    distinct = {(j.place, j.rule, j.certainty): j.is_right for j in judged}
-    for (_, rule, certainty), is_right in sorted(distinct.items(), key=lambda item: item[0][1:]):
-        tally = tallies.setdefault(rule, {}).setdefault(certainty, {"edges": 0, "wrong": 0})
+    for edge in sorted(choose_distinct(judged), key=lambda j: (j.rule, j.certainty)):
+        tally = tallies.setdefault(edge.rule, {}).setdefault(edge.certainty, {"edges": 0, "wrong": 0})
         tally["edges"] += 1
-        tally["wrong"] += not is_right
+        tally["wrong"] += not edge.is_right
     return tallies
 
 
 def tally_by_certainty(judged: Iterable[Judged]) -> dict[str, dict[str, int]]:
     """Certainty → edges judged and not seen; `possible` too, which no other figure counts."""
     tallies: dict[str, dict[str, int]] = {word: {"edges": 0, "wrong": 0} for word in CERTAINTIES}
-    for (_, certainty), is_right in {(j.place, j.certainty): j.is_right for j in judged}.items():
-        tallies[certainty]["edges"] += 1
-        tallies[certainty]["wrong"] += not is_right
+    for edge in choose_distinct(judged):
+        tallies[edge.certainty]["edges"] += 1
+        tallies[edge.certainty]["wrong"] += not edge.is_right
     return tallies
 
 

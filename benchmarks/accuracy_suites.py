@@ -36,6 +36,10 @@ class Cost(NamedTuple):
     memory_mb: float
 
 
+class CpuLimitReached(Exception):
+    """A command was ended since it took more CPU seconds than it may."""
+
+
 class Scope(NamedTuple):
     """What of a package's sdist is analysed: where, with which options, and the folder before the recorded paths."""
 
@@ -55,18 +59,42 @@ def choose_scope(entry: dict[str, Any], sdist: Path, with_tests: bool) -> Scope:
     return Scope(sdist / inner, options, "")
 
 
-def score_package(entry: dict[str, Any], work: Path, with_tests: bool = False, wrong: Path | None = None) -> Record:
+class Setting(NamedTuple):
+    """How packages are analysed: the suite's name in the record, its title, whole sdists or the package alone, options
+    for the `graph` command, and a limit on its CPU seconds, past which a package is recorded as not finished."""
+
+    suite: str
+    title: str
+    with_tests: bool = False
+    options: tuple[str, ...] = ()
+    cpu_limit: int | None = None
+
+
+SETTINGS = {
+    setting.suite: setting
+    for setting in (
+        Setting("oracle", "Recorded calls"),
+        Setting("oracle_without_jedi", "Recorded calls, jedi not asked", options=("--no-jedi",)),
+        Setting("oracle_with_tests", "Recorded calls, the sdist's tests analysed too", True, (), 15 * 60),
+    )
+}
+
+
+def score_package(entry: dict[str, Any], work: Path, setting: Setting, wrong: Path | None = None) -> Record:
     """Graph one package of the oracle's manifest and score it; `wrong` is a folder for the edges not seen at sites
-    that ran. Raises sources.NotFetched."""
+    that ran. `{"cpu_limit": 900}` alone where the analysis needed more. Raises sources.NotFetched."""
     name = entry["package"]
     sdist = sources.unpack_sdist(name, entry["version"])
-    scope = choose_scope(entry, sdist, with_tests)
+    scope = choose_scope(entry, sdist, setting.with_tests)
     graph, converted, record = (work / f"{name}.{part}.json" for part in ("graph", "converted", "record"))
-    command = [*_contextc(), "graph", str(scope.root), "--format", "json", *scope.options]
+    command = [*_contextc(), "graph", str(scope.root), "--format", "json", *scope.options, *setting.options]
     known = _count_cached_files()
-    cost, _ = _run(command, graph)
-    if _count_cached_files() != known:  # files were read for the first time: their cost is the readers'
-        cost, _ = _run(command, graph)
+    try:
+        cost, _ = _run(command, graph, setting.cpu_limit)
+        if _count_cached_files() != known:  # files were read for the first time: their cost is the readers'
+            cost, _ = _run(command, graph, setting.cpu_limit)
+    except CpuLimitReached:
+        return {"cpu_limit": setting.cpu_limit}
     strip = ["--strip", scope.strip] if scope.strip else []
     converter = [sys.executable, str(HERE / "tools" / "graph_to_oracle.py"), "--without-possible", *strip]
     _, said = _run([*converter, str(graph)], converted)
@@ -74,11 +102,11 @@ def score_package(entry: dict[str, Any], work: Path, with_tests: bool = False, w
     root = sdist / Path(entry["source_root"]).relative_to(entry["source_dir"])
     judge = [sys.executable, str(HERE / "accuracy_edges.py"), str(graph), str(converted), "--oracle", str(oracle)]
     judge += ["--root", str(root), *strip]
-    if with_tests:
+    if setting.with_tests:
         judge += [word for prefix in entry["prefixes"] for word in ("--only", prefix)]
     if wrong:
         wrong.mkdir(parents=True, exist_ok=True)
-        judge += ["--wrong", str(wrong / f"{name}{'.with-tests' if with_tests else ''}.tsv")]
+        judge += ["--wrong", str(wrong / f"{name}{setting.suite.removeprefix('oracle').replace('_', '-')}.tsv")]
     _run(judge, record)
     figures = re.search(r"call sites (\d+), unresolved share ([\d.]+)%", said)
     sites, unresolved = (int(figures[1]), round(float(figures[2]) / 100, 4)) if figures else (0, 0.0)
@@ -153,16 +181,20 @@ def _command() -> str:
     return f"{shlex.join(_contextc())} graph {{src}} --format json --quiet"
 
 
-def _run(command: list[str], output: Path | None = None) -> tuple[Cost, str]:
+def _run(command: list[str], output: Path | None = None, cpu_limit: int | None = None) -> tuple[Cost, str]:
     """Run to the end, standard output to the file. Returns its cost and what it said on standard error. A failure
-    ends the benchmark."""
+    ends the benchmark. Raises CpuLimitReached, where the system can limit a process."""
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "CONTEXTC_CACHE_DIR": str(_cache_folder())}
+    if cpu_limit is not None and os.name == "posix":  # a limit of each of its processes; inference runs in one
+        command = ["sh", "-c", f'ulimit -t {cpu_limit} && exec "$@"', "sh", *command]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, Path(output or os.devnull).open("wb") as out:
         child = subprocess.Popen(command, stdout=out, stderr=said, env=environment)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         text = said.read()
+    if cpu_limit is not None and used.ru_utime + used.ru_stime >= cpu_limit and child.returncode < 0:
+        raise CpuLimitReached(shlex.join(command))
     if child.returncode:
         raise SystemExit(f"{shlex.join(command)}: exit {child.returncode}\n{text[-2000:]}")
     unit = 1024 * 1024 if sys.platform == "darwin" else 1024  # of ru_maxrss

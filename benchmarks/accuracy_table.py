@@ -73,6 +73,11 @@ def definite(by_certainty: dict[str, Tally]) -> Tally:
     return add_up(tally for word, tally in by_certainty.items() if word != "possible")
 
 
+def only_scored(packages: dict[str, Record]) -> dict[str, Record]:
+    """The packages whose analysis came to its end."""
+    return {name: p for name, p in packages.items() if "recall" in p}
+
+
 def show_tally(tally: Tally) -> str:
     """`91.8 of 659`: precision, and the number of edges judged; a dash for none."""
     return f"{percent(precision(tally))} of {tally['edges']}" if tally["edges"] else "–"
@@ -173,7 +178,8 @@ def compare_packages(before: dict[str, Record], after: dict[str, Record]) -> lis
     """What changed, by package: shares in points, costs as ratios; then the rules whose count of wrong edges moved."""
     head = ("package", "recall", "silent", "precision", "recall ALL", "unresolved", "certain", "CPU", "memory")
     rows, notes = [], []
-    for name, new in after.items():
+    before = only_scored(before)
+    for name, new in only_scored(after).items():
         old = before.get(name)
         if old is None:
             rows.append([name, "not in the baseline", *[""] * (len(head) - 2)])
@@ -211,7 +217,7 @@ def compare_names(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 def compare(before: Record, after: Record) -> list[str]:
     """Two records of the whole benchmark: what is different, by suite. A suite that either lacks is left out."""
     lines: list[str] = []
-    for suite in ("oracle", "oracle_with_tests"):
+    for suite in ("oracle", "oracle_without_jedi", "oracle_with_tests"):
         if suite in before and suite in after:
             lines += [f"## {suite.replace('_', ' ')}", *compare_packages(before[suite], after[suite])]
     for suite, right, wrong in (("pycg", "exact", "not_exact"), ("cases", "right", "not_right")):

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import accuracy, accuracy_edges, accuracy_suites, accuracy_table
+from benchmarks import accuracy, accuracy_document, accuracy_edges, accuracy_suites, accuracy_table
+from contextc.passes.evidence import MEASURED
 from tests.case_files import read_cases
 from tests.command import REPOSITORY
 
@@ -101,6 +102,33 @@ def test_rules_are_tallied_by_certainty_over_different_edges(recording: str) -> 
         "likely": {"edges": 2, "wrong": 1},
         "possible": {"edges": 1, "wrong": 1},
     }
+
+
+def test_counts_by_rule_add_up_to_the_scorers_own(recording: str) -> None:
+    """Also where edges differ by rule, kind or certainty alone: to the scorer they are one a certainty."""
+    edges = [
+        *GRAPH["edges"],
+        edge("a", 5, "registry", "likely"),  # the same but for its rule
+        edge("b", 5, "callable-value", "certain"),  # but for its certainty
+        edge("b", 5, "property-get", "likely", "PROPERTY"),  # implicit: by line, not by site
+    ]
+    graph = graph_of(*edges)
+    scorer = runpy.run_path(str(BENCHMARKS / "oracle" / "score_edges.py"))["score"]
+    rows = accuracy_edges.label_edges(graph, {"READS_GLOBAL"}, {"PROPERTY": "property"}, "src/")
+    plain = [
+        {**row, "confidence": graph["edges"][int(row["confidence"])]["certainty"]}
+        for row in rows
+        if graph["edges"][int(row["confidence"])]["certainty"] != "possible"
+    ]
+    whole = scorer(recording, str(Path(recording).parent), {"edges": plain, "unresolved": []})["precision"]
+    judged = judge(graph, recording)
+    total = accuracy_table.add_up(accuracy_table.definite(t) for t in accuracy_edges.tally_by_rule(judged).values())
+    assert total == {"edges": whole["ALL"]["edges"], "wrong": whole["ALL"]["edges"] - whole["ALL"]["seen"]}
+    assert total == {"edges": 5, "wrong": 1}
+    by_certainty = accuracy_edges.tally_by_certainty(judged)
+    for word in ("certain", "likely"):
+        tally = by_certainty[word]
+        assert (tally["edges"], tally["edges"] - tally["wrong"]) == (whole[word]["edges"], whole[word]["seen"])
 
 
 def test_wrong_edges_say_what_was_seen_there(recording: str) -> None:
@@ -212,13 +240,72 @@ def test_updating_the_baseline_needs_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     last, baseline = tmp_path / "last.json", tmp_path / "baseline.json"
+    document, evidence = tmp_path / "precision.md", tmp_path / "evidence.py"
+    document.write_text(DOCUMENT)
+    evidence.write_text("# begin evidence\n    old\n# end evidence\n")
     argv = ["accuracy.py", "--update-baseline", "--json", str(last), "--baseline", str(baseline)]
+    argv += ["--document", str(document), "--evidence", str(evidence)]
     monkeypatch.setattr("sys.argv", argv)
     assert accuracy.main() == 2
     assert "run the benchmark first" in capsys.readouterr().err
-    last.write_text(json.dumps({"schema": accuracy.SCHEMA, "pycg": {"exact": 96}}))
+    measured = {"schema": accuracy.SCHEMA, "pycg": {"exact": 96}, "oracle": {"flask": package()}}
+    last.write_text(json.dumps(measured))
     assert accuracy.main() == 0
-    assert json.loads(baseline.read_text()) == {"schema": accuracy.SCHEMA, "pycg": {"exact": 96}}
+    assert json.loads(baseline.read_text()) == measured
+    assert "| `name` | 9 / 10 = 90.0 % | – | 9 / 10 = 90.0 % |\n" in document.read_text()
+    assert evidence.read_text().splitlines() == [
+        "# begin evidence", '    ("name", "certain"): (9, 10),', '    ("name", "possible"): (9, 10),',
+        '    ("super", "likely"): (9, 10),', "# end evidence",
+    ]  # fmt: skip
+
+
+DOCUMENT = "".join(f"{name}\n<!-- begin {name} -->\nold\n<!-- end {name} -->\n" for name in (
+    accuracy_document.RULES, accuracy_document.JEDI, accuracy_document.TESTS
+))  # fmt: skip
+
+
+def test_tables_of_the_document() -> None:
+    unfinished = {"rope": {"cpu_limit": 900}}
+    baseline = {
+        "oracle": {"flask": package(), "rope": package(cpu=20.0)},
+        "oracle_without_jedi": {"flask": package(recall=0.8, cpu=9.0)},
+        "oracle_with_tests": {"flask": package(precision=0.95), **unfinished},
+    }
+    lines = accuracy_document.fill_document(DOCUMENT, baseline).splitlines()
+    assert "old" not in lines
+    assert lines[2] == "Seen / judged on flask and rope."
+    assert [line for line in lines if line.startswith("| `super`")] == ["| `super` | – | 18 / 20 = 90.0 % | – |"]
+    assert [line for line in lines if line.startswith("| all")] == [
+        "| all | 18 / 20 = 90.0 % | 18 / 20 = 90.0 % | 18 / 20 = 90.0 % |"
+    ]
+    assert [line for line in lines if line.startswith("| flask")] == [
+        "| flask | 90.0 | 80.0 | 90.0 | 90.0 | 10.0 | 10.0 | 10.0 | 9.0 |",
+        "| flask | 90.0 | 90.0 | 90.0 | 95.0 | 10.0 | 10.0 | 10.0 | 10.0 |",
+    ]
+    assert lines[-2] == "| rope | 90.0 | not finished in 15 CPU minutes | 90.0 | – | 10.0 | – | 20.0 | – |"
+    assert accuracy_document.fill_document(DOCUMENT, {"oracle": {}}).count("old") == 2
+
+
+def test_a_section_needs_its_marks() -> None:
+    assert accuracy_document.replace_section("a\n# begin x\nb\n# end x\nc\n", "x", ["1", "2"]) == (
+        "a\n# begin x\n1\n2\n# end x\nc\n"
+    )
+    for text in ("# begin x\n", "# end x\n# begin x\n", ""):
+        with pytest.raises(ValueError, match="no section 'x'"):
+            accuracy_document.replace_section(text, "x", [])
+
+
+def test_the_document_and_the_planner_have_the_figures_of_the_baseline() -> None:
+    """When this fails: `make bench-accuracy-baseline` writes both."""
+    baseline = json.loads((BENCHMARKS / "accuracy_baseline.json").read_bytes())
+    document = (REPOSITORY / "docs" / "precision.md").read_text(encoding="utf-8")
+    assert accuracy_document.fill_document(document, baseline) == document
+    counts = {
+        (rule, word): (tally["edges"] - tally["wrong"], tally["edges"])
+        for rule, tallies in accuracy_document.total_by_rule(baseline["oracle"]).items()
+        for word, tally in tallies.items()
+    }
+    assert counts == MEASURED
 
 
 def test_known_faults_of_markdown_cases_are_counted(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""How likely an edge is to be real, as measured: by its rule and certainty. In: an edge. Out: a fraction.
+
+`chance_of(edge)` of a `likely` edge by `receiver-declared` says how many of such edges, at recorded call sites that
+ran, were seen to be taken. `MEASURED` is the table of docs/precision.md; a test keeps both equal to
+benchmarks/accuracy_baseline.json, from which `make bench-accuracy-baseline` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+
+from contextc.model.edge import Certainty, Edge, Rule
+
+ENOUGH = 30  # judged edges; a rule with fewer says no more than its certainty does
+
+# rule and certainty: edges seen, edges judged
+MEASURED: Mapping[tuple[str, str], tuple[int, int]] = {
+    # begin evidence
+    ("name", "certain"): (1134, 1134),
+    ("name", "likely"): (54, 64),
+    ("import", "certain"): (1533, 1534),
+    ("import", "likely"): (82, 88),
+    ("module-attribute", "certain"): (559, 571),
+    ("module-attribute", "likely"): (566, 572),
+    ("receiver-exact", "certain"): (1760, 1764),
+    ("receiver-exact", "likely"): (1140, 1575),
+    ("receiver-exact", "possible"): (137, 434),
+    ("receiver-declared", "certain"): (390, 392),
+    ("receiver-declared", "likely"): (1200, 1925),
+    ("receiver-declared", "possible"): (345, 1531),
+    ("receiver-self", "certain"): (2652, 2654),
+    ("receiver-self", "likely"): (445, 539),
+    ("receiver-self", "possible"): (26, 171),
+    ("receiver-inferred", "likely"): (483, 613),
+    ("receiver-inferred", "possible"): (24, 210),
+    ("class-attribute", "certain"): (134, 134),
+    ("class-attribute", "likely"): (28, 37),
+    ("super", "certain"): (310, 310),
+    ("super", "likely"): (4, 5),
+    ("constructor", "certain"): (1986, 1988),
+    ("constructor", "likely"): (1389, 1474),
+    ("constructor", "possible"): (2, 20),
+    ("callable-value", "certain"): (119, 129),
+    ("callable-value", "likely"): (288, 790),
+    ("callable-value", "possible"): (0, 2),
+    ("callable-instance", "likely"): (0, 2),
+    ("property-get", "certain"): (629, 639),
+    ("property-get", "likely"): (463, 545),
+    ("property-get", "possible"): (49, 377),
+    ("property-set", "certain"): (32, 33),
+    ("descriptor", "certain"): (289, 310),
+    ("descriptor", "likely"): (418, 627),
+    ("descriptor", "possible"): (1, 1),
+    ("operator", "certain"): (164, 175),
+    ("operator", "likely"): (170, 293),
+    ("operator", "possible"): (158, 1873),
+    ("iteration", "certain"): (100, 107),
+    ("iteration", "likely"): (43, 84),
+    ("iteration", "possible"): (68, 264),
+    ("context-manager", "certain"): (84, 84),
+    ("context-manager", "likely"): (6, 10),
+    ("conversion", "certain"): (43, 52),
+    ("conversion", "likely"): (49, 62),
+    ("conversion", "possible"): (64, 217),
+    ("decoration", "certain"): (504, 504),
+    ("decoration", "likely"): (855, 865),
+    ("library-callback", "likely"): (23, 47),
+    ("library-callback", "possible"): (15, 851),
+    ("getattr-pattern", "possible"): (0, 6),
+    ("signal", "possible"): (0, 49),
+    ("class-creation", "certain"): (176, 202),
+    # end evidence
+}
+
+
+def chance_of(edge: Edge) -> Fraction:
+    """The chance that an edge is real, above 0 and below 1."""
+    return measured_chance(edge.rule, edge.certainty)
+
+
+@cache
+def measured_chance(rule: Rule, certainty: Certainty) -> Fraction:
+    """Seen of judged edges, by Laplace's rule of succession (one more seen, one more not), so that no count makes an
+    edge sure or impossible. A rule with fewer than `ENOUGH` judged edges, and every relation, which nothing judges,
+    has the figure of its certainty over all rules."""
+    seen, judged = MEASURED.get((rule.value, certainty.value), (0, 0))
+    if judged < ENOUGH:
+        counts = [count for (_, word), count in MEASURED.items() if word == certainty.value]
+        seen, judged = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    return Fraction(seen + 1, judged + 2)
