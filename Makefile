@@ -15,7 +15,7 @@ READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-accuracy-baseline bench-context bench-speed fuzz self docs lock clean
+.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-accuracy-jedi bench-accuracy-tests bench-accuracy-baseline bench-context bench-speed fuzz self docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,12 @@ bench-real: $(READY) ## sizes on flask, click and networkx, beside three others 
 
 bench-accuracy: $(READY) ## accuracy on recorded calls, PyCG's snippets and our cases, against the baseline (downloads; PACKAGES=click,flask)
 	@$(BIN)/python benchmarks/accuracy.py $(if $(PACKAGES),--packages $(PACKAGES))
+
+bench-accuracy-jedi: $(READY) ## recorded calls without jedi's answers; after bench-accuracy and its baseline (downloads; PACKAGES=click)
+	@$(BIN)/python benchmarks/accuracy.py --parts oracle --no-jedi $(if $(PACKAGES),--packages $(PACKAGES))
+
+bench-accuracy-tests: $(READY) ## the same with the sdists' tests in the analysis, at most 15 CPU minutes each (downloads; PACKAGES=click)
+	@$(BIN)/python benchmarks/accuracy.py --parts oracle --with-tests $(if $(PACKAGES),--packages $(PACKAGES))
 
 bench-accuracy-baseline: $(READY) ## take the figures of the last bench-accuracy into the baseline, docs/precision.md and the planner
 	@$(BIN)/python benchmarks/accuracy.py --update-baseline

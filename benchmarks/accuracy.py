@@ -69,11 +69,19 @@ def is_met(record: Record) -> bool:
 
 
 def merge_into_baseline(baseline: Record, measured: Record) -> Record:
-    """The baseline with what was measured in place of its own: by package, and by whole suite otherwise."""
+    """The baseline with what was measured in place of its own: by package, and by whole suite otherwise. A package
+    analysed in another way keeps beside its figures those that the first suite has now, so that a later run of only one
+    of them doesn't lend its progress to the other."""
     merged = {**baseline, **measured}
     for suite in suites.SETTINGS:
         if suite in baseline and suite in measured:
             merged[suite] = dict(sorted({**baseline[suite], **measured[suite]}.items()))
+    usual = tables.only_scored(merged.get("oracle", {}))
+    for suite in (*suites.SETTINGS,)[1:]:
+        for name in measured.get(suite, {}):
+            if name in usual:
+                beside = {key: usual[name][key] for key in documents.COMPARED}
+                merged[suite][name] = {**merged[suite][name], "beside": beside}
     return merged
 
 

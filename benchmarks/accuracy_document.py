@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.accuracy_table import CERTAINTIES, Record, Tally, add_up, percent
 from contextc.model.edge import Rule
 
+COMPARED = ("recall", "precision", "unresolved", "cpu")  # between two ways to analyse a package
 RULES, JEDI, TESTS, EVIDENCE = "precision-by-rule", "jedi", "tests", "evidence"
 
 
@@ -37,17 +38,20 @@ def describe_rules(packages: dict[str, Record]) -> list[str]:
     return [f"Seen / judged on {_name_all(packages)}.", "", *_table(("rule", *CERTAINTIES), rows)]
 
 
-def describe_jedi(asked: dict[str, Record], not_asked: dict[str, Record]) -> list[str]:
-    """Each package with jedi and without."""
-    head = ("package", "recall", "without", "precision", "without", "unresolved", "without", "CPU s", "without")
-    return _table(head, [_compare(name, asked[name], not_asked[name]) for name in asked if name in not_asked])
-
-
-def describe_tests(alone: dict[str, Record], with_tests: dict[str, Record]) -> list[str]:
-    """Each package alone and with the sdist's tests in the analysis."""
-    head = ("package", "recall", "with tests", "precision", "with tests", "unresolved", "with tests", "CPU s",
-            "with tests")  # fmt: skip
-    return _table(head, [_compare(name, alone[name], with_tests[name]) for name in alone if name in with_tests])
+def describe_pairs(packages: dict[str, Record], word: str) -> list[str]:
+    """Each package as usual, and analysed in another way, which `word` names: percent and CPU seconds."""
+    head = ["package"]
+    for what in ("recall", "precision", "unresolved", "CPU s"):
+        head += [what, word]
+    rows = []
+    for name, record in packages.items():
+        if "cpu_limit" in record:
+            other = [f"not finished in {record['cpu_limit'] // 60} CPU minutes", *["–"] * 3]
+        else:
+            other = _figures(record)
+        pairs = zip(_figures(record["beside"]), other, strict=True)
+        rows.append([name, *(cell for pair in pairs for cell in pair)])
+    return _table(head, rows)
 
 
 def describe_evidence(packages: dict[str, Record]) -> list[str]:
@@ -61,12 +65,10 @@ def describe_evidence(packages: dict[str, Record]) -> list[str]:
 
 def fill_document(text: str, baseline: Record) -> str:
     """docs/precision.md with its three tables as the baseline has them; one whose suite was never run stays."""
-    packages = baseline.get("oracle", {})
-    text = replace_section(text, RULES, describe_rules(packages))
-    if "oracle_without_jedi" in baseline:
-        text = replace_section(text, JEDI, describe_jedi(packages, baseline["oracle_without_jedi"]))
-    if "oracle_with_tests" in baseline:
-        text = replace_section(text, TESTS, describe_tests(packages, baseline["oracle_with_tests"]))
+    text = replace_section(text, RULES, describe_rules(baseline.get("oracle", {})))
+    for suite, name, word in (("oracle_without_jedi", JEDI, "without"), ("oracle_with_tests", TESTS, "with tests")):
+        if suite in baseline:
+            text = replace_section(text, name, describe_pairs(baseline[suite], word))
     return text
 
 
@@ -92,16 +94,8 @@ def replace_section(text: str, name: str, lines: Iterable[str]) -> str:
     return "\n".join([*kept[: first + 1], *lines, *kept[last:]])
 
 
-def _compare(name: str, before: Record, after: Record) -> tuple[str, ...]:
-    if "cpu_limit" in after:
-        shown = [f"not finished in {after['cpu_limit'] // 60} CPU minutes", *["–"] * 3]
-    else:
-        shown = _figures(after)
-    return name, *(cell for pair in zip(_figures(before), shown, strict=True) for cell in pair)
-
-
 def _figures(record: Record) -> list[str]:
-    return [*(percent(record[key]) for key in ("recall", "precision", "unresolved")), f"{record['cpu']:.1f}"]
+    return [*(percent(record[key]) for key in COMPARED[:-1]), f"{record['cpu']:.1f}"]
 
 
 def _show(tally: Tally | None) -> str:
