@@ -100,6 +100,7 @@ def read_cases(file: Path) -> list[Case]:
             fence, language = opened.groups()
             if not cases or (language not in ("py", "python") and path.endswith(".py")):
                 raise CaseError(f"{here}: a fence without `py`, a file name or a heading")
+            cases[-1].texts.setdefault(path, [])  # an empty fence is an empty file
         elif line.startswith("## "):
             if any(case.name == line[3:].strip() for case in cases):
                 raise CaseError(f"{here}: a second case of that name")
