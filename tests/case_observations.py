@@ -22,8 +22,8 @@ _CALLABLE = (SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.LAMBDA)
 
 
 def can_run(case: Case) -> bool:
-    """Whether the program has a `main()` to call."""
-    return any(_MAIN.match(line) for line in case.texts.get(DEFAULT_FILE, []))
+    """Whether the program has a `main()` to call, and needs no environment."""
+    return not case.has_environment and any(_MAIN.match(line) for line in case.texts.get(DEFAULT_FILE, []))
 
 
 def contradictions(case: Case, symbols: Sequence[Symbol], run: Run) -> list[str]:

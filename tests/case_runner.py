@@ -22,7 +22,7 @@ from contextc.analyzer.settings import load_settings
 from contextc.analyzer.store import FactsStore
 from contextc.engine import link_program, run_deep
 from contextc.model.edge import Edge, EdgeKind, Site, Unresolved
-from tests.case_files import Case
+from tests.case_files import ENVIRONMENT, Case
 from tests.case_notation import NOTHING, Claim, Fact, Names, NotationError, agrees, fact_of, sort_union, state
 
 Place = tuple[str, int]  # path, line
@@ -62,9 +62,11 @@ class CaseRunner:
         with TemporaryDirectory(prefix="contextc-case-") as name:
             root = Path(name)
             case.write_to(root)
-            settings = load_settings(root, user_config=root / "none.toml")
+            environment = root / ENVIRONMENT if case.has_environment else None
+            settings = load_settings(root, user_config=root / "none.toml", environment=environment)
             loaded = load_project(root, settings, self._store, self._pool)
-            return run_deep(lambda: resolve_program(Solver(link_program(loaded, self._stubs))))
+            stubs = StubReader(environment, None, "linux", self._store, self._pool) if environment else self._stubs
+            return run_deep(lambda: resolve_program(Solver(link_program(loaded, stubs))))
 
     def run(self, case: Case, mark_bugs: bool = False) -> Verdict:
         """Compares the case's claims with the graph. `mark_bugs`: what is stated is right, so in the changes it becomes
