@@ -1,4 +1,5 @@
-"""Small programs in Markdown, with the calls they make: `fixtures/inference/*.md` (format: `fixtures/README.md`).
+"""Small programs in Markdown, with the calls they make: `fixtures/inference/*.md`, and the examples of
+`docs/resolution.md` (format: `fixtures/README.md`).
 
 In: a file of cases. Out: `Case`s, each a few program files and what their comments claim.
 
@@ -16,12 +17,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.case_notation import Claim, NotationError, split_line
-from tests.command import FIXTURES
+from tests.command import FIXTURES, REPOSITORY
 
 FOLDER = FIXTURES / "inference"
+DOCUMENT = REPOSITORY / "docs" / "resolution.md"  # its examples are cases as well
 BUGS = Path(__file__).with_name("case_bugs.txt")
 DEFAULT_FILE = "app.py"
+INSTALLED = "site-packages/"  # a file below it is one of the program's environment
+ENVIRONMENT = ".venv"
 _FILE_NAME = re.compile(r"`([^`]+)`:\s*")
+_HEADING = re.compile(r"#{2,} (.*)")
 _FENCE = re.compile(r"(`{3,})\s*(\w*)\s*")
 
 
@@ -49,12 +54,21 @@ class Case:
         """How many claims are known to be wrong."""
         return sum(claim.should is not None for claims in self.claims.values() for _, claim in claims)
 
+    @property
+    def has_environment(self) -> bool:
+        """Whether packages are installed for the program."""
+        return any(path.startswith(INSTALLED) for path in self.texts)
+
     def write_to(self, folder: Path) -> None:
-        """Writes the program's files."""
-        for path, lines in self.texts.items():
-            place = folder / path
+        """Writes the program's files, and the environment's into a folder of them."""
+        texts = {path: "\n".join(lines) + "\n" for path, lines in self.texts.items()}
+        if self.has_environment:
+            texts[INSTALLED + "../../../pyvenv.cfg"] = "version = 3.12.1\n"
+        for path, text in texts.items():
+            inside = f"{ENVIRONMENT}/lib/python3.12/" if path.startswith(INSTALLED) else ""
+            place = folder / (inside + path)
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            place.write_text(text, encoding="utf-8")
 
     def add_line(self, path: str, row: int, text: str) -> None:
         """Adds a line of a program, and what its comments claim. Raises CaseError."""
@@ -77,8 +91,8 @@ def _is_caret_line(text: str) -> bool:
 
 
 def list_files() -> list[Path]:
-    """All files of cases, sorted."""
-    return sorted(FOLDER.glob("*.md"))
+    """All files of cases, sorted, and the document that holds some."""
+    return [*sorted(FOLDER.glob("*.md")), DOCUMENT]
 
 
 def read_cases(file: Path) -> list[Case]:
@@ -101,16 +115,17 @@ def read_cases(file: Path) -> list[Case]:
             if not cases or (language not in ("py", "python") and path.endswith(".py")):
                 raise CaseError(f"{here}: a fence without `py`, a file name or a heading")
             cases[-1].texts.setdefault(path, [])  # an empty fence is an empty file
-        elif line.startswith("## "):
-            if any(case.name == line[3:].strip() for case in cases):
+        elif heading := _HEADING.fullmatch(line):
+            name = heading[1].strip()
+            if any(case.name == name for case in cases):
                 raise CaseError(f"{here}: a second case of that name")
-            cases.append(Case(file, line[3:].strip(), row))
+            cases.append(Case(file, name, row))
             path = DEFAULT_FILE
         elif named:
             path = named.group(1)
     if fence:
         raise CaseError(f"{file.name}: a fence is not closed")
-    return cases
+    return [case for case in cases if case.texts]
 
 
 def read_all() -> list[Case]:
