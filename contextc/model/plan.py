@@ -26,11 +26,13 @@ class Form(str, Enum):
 
 
 class Candidate(NamedTuple):
-    """A symbol the slice reached. `via` is the edge that brought it first (None for a seed)."""
+    """A symbol the slice reached. `via` is the edge that brought it first (None for a seed). `chance`, in millionths:
+    that the edges of the likeliest chain that brings it there are all real, as measured."""
 
     symbol: str
     hop: int
     via: Edge | None
+    chance: int = 1_000_000
 
 
 class Item(NamedTuple):

@@ -18,8 +18,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from contextc.analyzer.inference import heap, specialisation
+from contextc.analyzer.inference import specialisation
 from contextc.analyzer.inference.resolution import Resolved
+from contextc.model import interner
 from tests.inference.edits import edit_files, normalise
 from tests.inference.grammar import Grammar
 from tests.inference.shrinking import Files, States
@@ -113,9 +114,9 @@ def show_states(states: States) -> str:
 
 def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every cap of a cell and of the specialisations of a function becomes 2, where it acts."""
-    monkeypatch.setattr(heap, "_CAPS", {name: (kinds, TIGHT) for name, (kinds, _) in heap._CAPS.items()})
+    monkeypatch.setattr(interner, "_CAPS", {name: (kinds, TIGHT) for name, (kinds, _) in interner._CAPS.items()})
     for cap in ("MAX_LITERALS", "MAX_WIDTH", "MAX_EXTERNALS"):
-        monkeypatch.setattr(heap, cap, TIGHT)
+        monkeypatch.setattr(interner, cap, TIGHT)
     monkeypatch.setattr(specialisation, "MAX_CONTEXTS", TIGHT)
 
 

@@ -24,7 +24,7 @@ from contextc.analyzer.modules import ModuleIndex, name_files
 from contextc.analyzer.reading.tree_sitter_reader import read_with_tree_sitter
 from contextc.analyzer.tree import Tree
 from contextc.model.facts import ModuleFacts
-from contextc.model.value import Interner
+from contextc.model.interner import Interner
 
 Files = Mapping[str, str]  # texts by path
 

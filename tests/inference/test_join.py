@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextc.analyzer.inference import heap
-from contextc.analyzer.inference.heap import join_values, show_widened
+from contextc.model import interner
 from contextc.model.edge import Reason
-from contextc.model.value import MAX_DEPTH, MAX_EXTERNALS, MAX_LITERALS, NOTHING, Grip, Interner, Value, ValueSet
+from contextc.model.interner import Interner, join_values, show_widened
+from contextc.model.value import MAX_DEPTH, MAX_EXTERNALS, MAX_LITERALS, NOTHING, Grip, Value, ValueSet
 from tests.inference.fuzzing import TIGHT, many, tighten
 from tests.inference.grammar import Grammar
 from tests.inference.values import ValueGrammar, show_values
@@ -78,7 +78,7 @@ def test_join_is_a_least_upper_bound(given_sets: Sets) -> None:
 @many(200, shrink=True)
 def test_a_cell_grows_a_bounded_number_of_times(given_sets: Sets) -> None:
     """However many values come, one after the other: at most some multiple of the caps."""
-    bound = 8 * (4 * MAX_LITERALS + sum(most for _, most in heap._CAPS.values()))
+    bound = 8 * (4 * MAX_LITERALS + sum(most for _, most in interner._CAPS.values()))
     content = NOTHING
     grown = 0
     for value in (value for values in given_sets.sets for value in values):
@@ -90,7 +90,7 @@ def test_a_cell_grows_a_bounded_number_of_times(given_sets: Sets) -> None:
 
 
 def find_cap(name: str) -> int:
-    return heap._CAPS[name][1] if name in heap._CAPS else int(vars(heap)["MAX_LITERALS"])
+    return interner._CAPS[name][1] if name in interner._CAPS else int(vars(interner)["MAX_LITERALS"])
 
 
 @pytest.mark.parametrize("name", CAPPED)
@@ -106,19 +106,19 @@ def test_each_cap_acts(name: str, tight: bool, monkeypatch: pytest.MonkeyPatch) 
     kept = join_values(make, frozenset(crowd[:most]), frozenset({other}))
     assert show_widened(make, kept) == {*crowd[:most], other}
     widened = join_values(make, kept, frozenset(crowd[most : most + 1]))
-    mark = make.open(Reason.WIDENED) if name in heap._CAPS else make.instance(f"~builtins:{name}", Grip.EXACT)
+    mark = make.open(Reason.WIDENED) if name in interner._CAPS else make.instance(f"~builtins:{name}", Grip.EXACT)
     assert show_widened(make, widened) == {mark, other}
     assert join_values(make, widened, frozenset(crowd[-1:])) == widened
     assert join_values(make, frozenset(crowd[1:most]), frozenset({crowd[0], crowd[most], other})) == widened
 
 
 def test_every_cap_is_known_here() -> None:
-    assert set(CAPPED) - {"int", "str"} == set(heap._CAPS)
+    assert set(CAPPED) - {"int", "str"} == set(interner._CAPS)
 
 
 def test_no_cap_is_below_the_size_that_is_not_looked_at() -> None:
     """The join counts nothing in sets of up to MAX_EXTERNALS values."""
-    assert min(MAX_LITERALS, *(most for _, most in heap._CAPS.values())) >= MAX_EXTERNALS
+    assert min(MAX_LITERALS, *(most for _, most in interner._CAPS.values())) >= MAX_EXTERNALS
 
 
 @given(given_sets=value_sets(3))
@@ -156,6 +156,15 @@ def test_cutting_keeps_the_order(given_sets: Sets) -> None:
     for levels in range(1, MAX_DEPTH + 1):
         few, more_ = (frozenset(make.cut(v, levels) for v in values) for values in (less, whole))
         assert join_values(make, few, more_) == join_values(make, more_, NOTHING)
+
+
+@given(given_sets=value_sets(2))
+@many(300)
+def test_a_type_argument_covers_what_is_part_of_it(given_sets: Sets) -> None:
+    make, (less, more) = given_sets
+    whole = make.instance("m:Box", Grip.EXACT, (less | more,))
+    part = make.instance("m:Box", Grip.EXACT, (less,))
+    assert join_values(make, frozenset({whole}), frozenset({part})) == {whole}
 
 
 def test_what_is_possible_is_joined_like_what_is_sure() -> None:

@@ -14,7 +14,8 @@ from hypothesis import given
 from contextc.analyzer.inference import calls, expressions, fixpoint
 from contextc.analyzer.inference.fixpoint import Solver
 from contextc.analyzer.inference.memory import Memory
-from contextc.model.value import BoundMethod, Interner
+from contextc.model.interner import Interner
+from contextc.model.value import BoundMethod
 from tests.inference.fuzzing import Program, demand, many, programs
 from tests.inference.programs import Files, build_program
 from tests.inference.shrinking import States

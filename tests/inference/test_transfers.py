@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given
 
 from contextc.analyzer.inference.fixpoint import Solver, evaluate_unit
-from contextc.analyzer.inference.heap import CellKey, join_values, show_widened
+from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Kernel
 from contextc.analyzer.inference.program import Definition
-from contextc.model.value import NOTHING, Interner, ValueSet
+from contextc.model.interner import Interner, join_values, show_widened
+from contextc.model.value import NOTHING, ValueSet
 from tests.inference.fuzzing import Program, count_faulty, demand, many, programs, unless
 from tests.inference.programs import allow_deep_programs, build_program
 from tests.inference.shrinking import States

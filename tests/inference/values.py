@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 
 from contextc.model.edge import Reason
+from contextc.model.interner import Interner
 from contextc.model.value import (
     MAX_CALLABLES,
     MAX_EXTERNAL,
@@ -23,7 +24,6 @@ from contextc.model.value import (
     Given,
     Grip,
     Instance,
-    Interner,
     Partial,
     Value,
     ValueSet,

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from contextc.analyzer.modules import MISSING, ModuleIndex
 from contextc.model.analysis import ModuleFile
 from contextc.model.facts import ModuleFacts, SymbolFacts, SymbolKind
+from contextc.model.interner import Interner
 from contextc.model.span import LineIndex, Position, Span
-from contextc.model.value import Interner
 
 FUNCTION_KINDS = (SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.LAMBDA)
 EMPTY_FACTS = ModuleFacts(

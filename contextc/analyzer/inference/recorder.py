@@ -36,9 +36,10 @@ class Target(NamedTuple):
 
 class Outcome:
     """One site. `others` counts callee values outside the repository; `soft` reasons only matter without a target.
-    `wide`: callees that a hierarchy's width or distance leaves only possible."""
+    `wide`: callees that a hierarchy's width or distance leaves only possible. `unfit`: those whose result can't be used
+    as it is used here."""
 
-    __slots__ = ("detail", "others", "reasons", "registered", "soft", "targets", "wide")
+    __slots__ = ("detail", "others", "reasons", "registered", "soft", "targets", "unfit", "wide")
 
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
@@ -48,10 +49,11 @@ class Outcome:
         self.soft: set[Reason] = set()
         self.others = 0
         self.wide: frozenset[str] = frozenset()
+        self.unfit: frozenset[str] = frozenset()
 
     def certainty(self, target: Target) -> Certainty:
         """How sure it is that this site runs `target`."""
-        if target.possible or target.callee in self.wide:
+        if target.possible or target.callee in self.wide or target.callee in self.unfit:
             return Certainty.POSSIBLE
         implemented = {t.group for t in self.targets if not t.possible and not t.abstract}
         if target.abstract and implemented:
@@ -67,6 +69,8 @@ class Outcome:
         reasons = set(self.reasons)
         if self.wide:
             reasons.add(Reason.WIDENED)
+        if self.unfit and all(t.possible or t.callee in self.unfit for t in self.targets):
+            reasons.add(Reason.UNKNOWN_CALLABLE)
         if not self.others and not any(not t.possible for t in self.targets):
             reasons |= self.soft
         return sorted(reasons, key=lambda r: r.value)

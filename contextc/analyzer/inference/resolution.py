@@ -11,6 +11,7 @@ from typing import NamedTuple
 from contextc.analyzer.frameworks.signals import iter_signal_edges
 from contextc.analyzer.inference.classes import has_decorator
 from contextc.analyzer.inference.distance import Sightings
+from contextc.analyzer.inference.fitness import Fitness
 from contextc.analyzer.inference.fixpoint import NO_WORK, UNIT_KINDS, Solver, Work
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
@@ -47,11 +48,13 @@ def resolve_program(solver: Solver) -> Resolved:
     described = describe_program(solver)
     recorder = solver.solve()
     sightings = Sightings(solver.kernel, recorder)
+    fitness = Fitness(solver.kernel)
     edges: set[Edge] = set()
     unresolved: set[Unresolved] = set()
     for (unit, at), outcome in recorder.calls.items():
         definition = solver.kernel.definition(unit)
         outcome.wide = find_wide(solver.kernel, definition, outcome) | sightings.find_distant(definition, outcome)
+        outcome.unfit = fitness.find_unfit(definition, at, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=True))
         unresolved.update(_open_site(definition, at, outcome))
     for (unit, at, operation), outcome in recorder.implicit.items():
