@@ -1,18 +1,20 @@
-"""How likely an edge is to be real, as measured: by its rule and certainty. In: an edge. Out: a fraction.
+"""How likely an edge is to be real, as measured: by its rule and certainty. In: an edge. Out: millionths.
 
 `chance_of(edge)` of a `likely` edge by `receiver-declared` says how many of such edges, at recorded call sites that
 ran, were seen to be taken. `MEASURED` is the table of docs/precision.md; a test keeps both equal to
 benchmarks/accuracy_baseline.json, from which `make bench-accuracy-baseline` writes them.
+
+A chance is a whole number of millionths, so that sums and products of chances are the same everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from functools import cache
 
 from contextc.model.edge import Certainty, Edge, Rule
 
+SURE = 1_000_000
 ENOUGH = 30  # judged edges; a rule with fewer says no more than its certainty does
 
 # rule and certainty: edges seen, edges judged
@@ -75,13 +77,18 @@ MEASURED: Mapping[tuple[str, str], tuple[int, int]] = {
 }
 
 
-def chance_of(edge: Edge) -> Fraction:
-    """The chance that an edge is real, above 0 and below 1."""
+def chance_of(edge: Edge) -> int:
+    """The chance that an edge is real: above 0, below `SURE`."""
     return measured_chance(edge.rule, edge.certainty)
 
 
+def chance_of_both(first: int, second: int) -> int:
+    """The chance of a chain from those of its two parts, rounded down, but never 0."""
+    return max(1, first * second // SURE)
+
+
 @cache
-def measured_chance(rule: Rule, certainty: Certainty) -> Fraction:
+def measured_chance(rule: Rule, certainty: Certainty) -> int:
     """Seen of judged edges, by Laplace's rule of succession (one more seen, one more not), so that no count makes an
     edge sure or impossible. A rule with fewer than `ENOUGH` judged edges, and every relation, which nothing judges,
     has the figure of its certainty over all rules."""
@@ -89,4 +96,4 @@ def measured_chance(rule: Rule, certainty: Certainty) -> Fraction:
     if judged < ENOUGH:
         counts = [count for (_, word), count in MEASURED.items() if word == certainty.value]
         seen, judged = sum(count[0] for count in counts), sum(count[1] for count in counts)
-    return Fraction(seen + 1, judged + 2)
+    return (seen + 1) * SURE // (judged + 2)

@@ -3,15 +3,16 @@
 `Candidate("app:User.save", 1, edge)` becomes `Item(…, Form.INTERFACE, …, "hop 1")`; where the whole method takes no
 more tokens than that, `Form.FULL` with "no longer than its interface".
 
-In order: the profile's form for the hop; names only for modules and for test code; targets of one site past the
-profile's bound left out; what lies inside something shown in full is full; full where that costs nothing; overloads of
-a shown function come with it.
+In order: the profile's form for the hop; of what is unlikely to be real no more than a signature, of what is most
+unlikely nothing; names only for modules and for test code; of the targets of one site, and of test code, the likeliest
+up to the profile's bounds, the others left out; what lies inside something shown in full is full; full where that
+costs nothing; overloads of a shown function come with it. How likely a candidate is was measured by rule and
+certainty, and multiplied along its chain (`evidence`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
@@ -19,6 +20,7 @@ from contextc.model.edge import Certainty, Edge, EdgeKind
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Candidate, Form, Item, Omission
 from contextc.model.symbol import Symbol
+from contextc.passes.evidence import SURE
 from contextc.passes.forms import Source, full_text
 from contextc.passes.profile import Profile
 from contextc.passes.skeleton import own_text
@@ -52,23 +54,25 @@ class Planner:
     def plan(self, candidates: Sequence[Candidate]) -> Plan:
         """A form for each candidate up to the last hop; those past it are omitted."""
         from_tests = any(c.hop == 0 and self._graph.symbol(c.symbol).is_test for c in candidates)
-        at_site: Counter[tuple[object, ...]] = Counter()
-        tests = 0
+        reached = [c for c in candidates if c.hop <= self._max_hops]
+        doubles = [] if from_tests else [c for c in reached if self._is_double(c)]
+        named = {c.symbol for c in take_likeliest(doubles, self._profile.tests)}
+        of_tests = {c.symbol for c in doubles}
+        surplus = self._find_surplus(c for c in reached if c.symbol not in of_tests)
         for candidate in candidates:
-            symbol = self._graph.symbol(candidate.symbol)
             if candidate.hop > self._max_hops:
                 self._omit(candidate, f"hop {candidate.hop}, past the last hop shown")
-            elif symbol.is_test and not from_tests and self._is_double(candidate.via):
-                tests += 1
-                if tests > self._profile.tests:
-                    self._omit(candidate, "test code")
-                else:
-                    self._take(candidate, Form.NAME, "test code")
-            elif self._is_surplus(candidate, at_site):
+            elif candidate.symbol in named:
+                self._take(candidate, Form.NAME, "test code")
+            elif candidate.symbol in of_tests:
+                self._omit(candidate, "test code")
+            elif candidate.symbol in surplus:
                 assert candidate.via is not None
                 self._omit(candidate, f"one of many targets at {candidate.via.path}:{candidate.via.line}")
+            elif candidate.hop and candidate.chance < self._profile.least_chance:
+                self._omit(candidate, f"real in less than one of {SURE // self._profile.least_chance} such cases")
             else:
-                self._take(candidate, *self._form_of(candidate, symbol))
+                self._take(candidate, *self._form_of(candidate, self._graph.symbol(candidate.symbol)))
         self._settle_what_is_inside()
         self._show_whole_classes()
         self._settle_what_is_inside()
@@ -85,23 +89,27 @@ class Planner:
     def _omit(self, candidate: Candidate, why: str) -> None:
         self._omitted.append(Omission(candidate.symbol, candidate.hop, why))
 
-    def _is_double(self, edge: Edge | None) -> bool:
-        """Whether test code came in as one of several values (a fake given by a test, an override in one), or through
-        other test code. What the target itself certainly uses is no double."""
-        if edge is None:
+    def _is_double(self, candidate: Candidate) -> bool:
+        """Whether it is test code that came in as one of several values (a fake given by a test, an override in one),
+        or through other test code. What the target itself certainly uses is no double."""
+        edge = candidate.via
+        if edge is None or not self._graph.symbol(candidate.symbol).is_test:
             return False
         return (
             is_alternative(edge) or edge.certainty is not Certainty.CERTAIN or self._graph.symbol(edge.caller).is_test
         )
 
-    def _is_surplus(self, candidate: Candidate, at_site: Counter[tuple[object, ...]]) -> bool:
-        """Whether a site has brought more targets of this kind than the profile allows."""
-        edge = candidate.via
-        if edge is None or not is_alternative(edge):
-            return False
-        key = (edge.caller, edge.path, edge.line, edge.site, edge.kind)
-        at_site[key] += 1
-        return at_site[key] > self._profile.alternatives
+    def _find_surplus(self, candidates: Iterable[Candidate]) -> set[str]:
+        """What one site brings past as many of its targets, of one kind, as the profile allows."""
+        at_site: dict[tuple[object, ...], list[Candidate]] = {}
+        for candidate in candidates:
+            edge = candidate.via
+            if edge is not None and is_alternative(edge):
+                key = (edge.caller, edge.path, edge.line, edge.site, edge.kind)
+                at_site.setdefault(key, []).append(candidate)
+        most = self._profile.alternatives
+        shown = {c.symbol for targets in at_site.values() for c in take_likeliest(targets, most)}
+        return {c.symbol for targets in at_site.values() for c in targets} - shown
 
     def _form_of(self, candidate: Candidate, symbol: Symbol) -> tuple[Form, str]:
         form = self._profile.form_at(candidate.hop)
@@ -110,6 +118,8 @@ class Planner:
         if symbol.kind is SymbolKind.MODULE:
             return Form.NAME, "a module used as such"
         why = f"hop {candidate.hop}"
+        if form is Form.INTERFACE and candidate.chance < self._profile.interface_chance:
+            form, why = Form.SIGNATURE, f"{why}, real in one of {SURE // candidate.chance} such cases"
         may_be_full = form in (Form.INTERFACE, Form.SIGNATURE) and symbol.kind in _FUNCTIONS
         if may_be_full and self._count(symbol, Form.FULL) <= self._count(symbol, form):
             return Form.FULL, f"{why}; no longer than its {form}"
@@ -154,6 +164,11 @@ class Planner:
                 if is_overload and sibling.id not in self._items:
                     why = f"an overload of {symbol.id}"
                     self._items[sibling.id] = Item(sibling.id, item.hop, Form.SIGNATURE, item.via, why)
+
+
+def take_likeliest(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """At most so many of them: the likeliest, and of equals the first."""
+    return sorted(candidates, key=lambda c: -c.chance)[:most]
 
 
 def is_alternative(edge: Edge) -> bool:

@@ -19,6 +19,8 @@ class Profile(NamedTuple):
     value_chars: int = 200  # a longer right-hand side of a variable is elided
     attributes: int = 40  # declared attributes shown in a class's interface
     alternatives: int = 12  # targets of one site shown when it has many (overrides, enumerated names)
+    interface_chance: int = 125_000  # millionths; what is less likely to be real has its signature shown at most
+    least_chance: int = 10_000  # millionths; what is less likely to be real is left out
     tests: int = 10  # symbols of test files shown, by name, for a target that is no test
 
     def form_at(self, hop: int) -> Form:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from contextc.graph.queries import find_target
-from contextc.model.plan import Form
+from contextc.model.plan import Candidate, Form
+from contextc.passes.evidence import SURE
 from contextc.passes.pipeline import read_sources
 from contextc.passes.plan import Plan, Planner
 from contextc.passes.profile import DEFAULT_PROFILE, Profile
@@ -143,3 +144,57 @@ def test_test_code_that_the_target_certainly_uses_is_no_double() -> None:
     assert forms(plan(edges=edges))["tests.test_app:Fake.run"] in (Form.FULL, Form.INTERFACE)
     edges = [("app:show", "tests.test_app:Fake.run", "CALL", "likely")]
     assert forms(plan(edges=edges))["tests.test_app:Fake.run"] is Form.NAME
+
+
+LONG = f'    """Long.\n\n    More."""\n{BODY}\n'
+
+
+def plan_candidates(candidates: list[Candidate], texts: dict[str, str], profile: Profile = DEFAULT_PROFILE) -> Plan:
+    made = Repository(texts)
+    sources = read_sources(made.graph, made.texts, [c.symbol for c in candidates])
+    return Planner(made.graph, sources, profile, load_tokenizer("chars4"), 2).plan(candidates)
+
+
+def reach_many(chances: list[int], path: str = "many.py") -> tuple[list[Candidate], dict[str, str]]:
+    """One site that may call as many functions, each with its chance."""
+    texts = {"app.py": TEXTS["app.py"], path: "".join(f"def f{i}(a, b):\n{LONG}" for i in range(len(chances)))}
+    module = path.removesuffix(".py").replace("/", ".")
+    edges: list[EdgeRow] = [
+        ("app:show", f"{module}:f{i}", "DYNAMIC", "possible", "getattr-pattern", "4") for i in range(len(chances))
+    ]
+    graph = Repository(texts, edges).graph
+    found = slice_context(graph, ["app:show"], 1)
+    return [c._replace(chance=chances[n - 1]) if n else c for n, c in enumerate(found)], texts
+
+
+def test_of_many_targets_the_likeliest_are_shown_and_of_equals_the_first() -> None:
+    candidates, texts = reach_many([300_000, 500_000, 300_000, 900_000, 300_000])
+    made = plan_candidates(candidates, texts, Profile(alternatives=3))
+    assert [i.symbol for i in made.items] == ["app:show", "many:f0", "many:f1", "many:f3"]
+    assert [o.symbol for o in made.omitted] == ["many:f2", "many:f4"]
+
+
+def test_of_test_code_the_likeliest_is_named() -> None:
+    candidates, texts = reach_many([300_000, 500_000, 300_000], "tests/test_many.py")
+    made = plan_candidates(candidates, texts, Profile(tests=1))
+    assert [(i.symbol, i.form) for i in made.items[1:]] == [("tests.test_many:f1", Form.NAME)]
+    assert {o.why for o in made.omitted} == {"test code"}
+
+
+def test_what_is_unlikely_has_a_signature_and_what_is_most_unlikely_is_left_out() -> None:
+    profile = DEFAULT_PROFILE
+    bounds = [profile.interface_chance, profile.interface_chance - 1, profile.least_chance, profile.least_chance - 1]
+    candidates, texts = reach_many(bounds)
+    made = plan_candidates(candidates, texts)
+    assert [(i.symbol, i.form, i.why) for i in made.items[1:]] == [
+        ("many:f0", Form.INTERFACE, "hop 1"),
+        ("many:f1", Form.SIGNATURE, "hop 1, real in one of 8 such cases"),
+        ("many:f2", Form.SIGNATURE, "hop 1, real in one of 100 such cases"),
+    ]
+    assert [(o.symbol, o.why) for o in made.omitted] == [("many:f3", "real in less than one of 100 such cases")]
+
+
+def test_a_target_is_shown_whole_however_unlikely() -> None:
+    candidates, texts = reach_many([SURE])
+    made = plan_candidates([c._replace(chance=1) for c in candidates[:1]], texts)
+    assert forms(made) == {"app:show": Form.FULL}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from contextc.graph.queries import find_target
+from contextc.model.edge import Certainty, Rule
+from contextc.passes.evidence import SURE, chance_of_both, measured_chance
 from contextc.passes.slice import slice_context
 from tests.passes.repository import EdgeRow, Repository
 
@@ -113,3 +115,35 @@ def test_each_symbol_once_in_order_and_the_same_for_any_order_of_edges(hops: int
     symbols = [c.symbol for c in slices[0]]
     assert len(symbols) == len(set(symbols))
     assert [c.hop for c in slices[0]] == sorted(c.hop for c in slices[0])
+
+
+DECLARED = measured_chance(Rule.RECEIVER_DECLARED, Certainty.LIKELY)
+OPERATOR = measured_chance(Rule.OPERATOR, Certainty.POSSIBLE)
+RELATION = measured_chance(Rule.NAME_READ, Certainty.CERTAIN)
+
+
+def test_chances_are_multiplied_along_the_chain() -> None:
+    edges: list[EdgeRow] = [
+        ("app:show", "models:User.save", "CALL", "likely", "receiver-declared"),
+        ("models:User.save", "models:deep", "DUNDER", "possible", "operator"),
+        ("models:deep", "models:make", "CALL", "certain", "name"),
+    ]
+    graph = Repository({"app.py": APP, "models.py": MODELS}, edges).graph
+    chances = {c.symbol: c.chance for c in slice_context(graph, ["app:show"], 2)}
+    assert chances == {
+        "app:show": SURE, "models:User.save": DECLARED, "models:deep": chance_of_both(DECLARED, OPERATOR),
+    }  # fmt: skip
+
+
+def test_the_likeliest_chain_counts_and_the_likeliest_call_is_named() -> None:
+    edges: list[EdgeRow] = [
+        ("app:show", "models:deep", "DUNDER", "possible", "operator", "6"),
+        ("app:show", "models:deep", "CALL", "likely", "receiver-declared", "9"),
+        ("app:show", "models:make", "DUNDER", "possible", "operator", "6"),
+        ("app:show", "models:make", "READS_GLOBAL", "certain", "name-read", "9"),
+    ]
+    for given in (edges, edges[::-1]):
+        graph = Repository({"app.py": APP, "models.py": MODELS}, given).graph
+        found = {c.symbol: c for c in slice_context(graph, ["app:show"], 1) if c.via}
+        kinds = {name: (str(c.via.kind), c.chance) for name, c in found.items() if c.via}
+        assert kinds == {"models:deep": ("CALL", DECLARED), "models:make": ("DUNDER", RELATION)}
