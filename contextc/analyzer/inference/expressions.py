@@ -29,7 +29,7 @@ from contextc.analyzer.inference.implicit_calls import (
     test_truth,
 )
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.memory import REMEMBERED, path_of
+from contextc.analyzer.inference.memory import REMEMBERED, item_path_of, path_of
 from contextc.analyzer.inference.narrowing import narrow
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, describe_callee
@@ -137,6 +137,9 @@ def _note_read(frame: Frame, owner: ValueSet, expr: ir.Attribute) -> None:
 
 
 def _subscript(frame: Frame, expr: ir.Subscript) -> ValueSet:
+    path = item_path_of(expr)
+    if path is not None and path in frame.env:
+        return frame.env[path]
     values = evaluate(frame, expr.value)
     sequences = {v: items for v in values if isinstance(v, Instance) and (items := tuple_items(frame, v, True))}
     rest = values.difference(sequences)

@@ -40,6 +40,14 @@ def path_of(expr: ir.Expr) -> str | None:
     return ".".join([expr.id, *reversed(parts)])
 
 
+def item_path_of(expr: ir.Expr) -> str | None:
+    """`pair[0]` as the key under which flow knows it; None for anything but a constant item of a name or path."""
+    if not isinstance(expr, ir.Subscript) or not isinstance(expr.key, ir.Constant):
+        return None
+    path = path_of(expr.value)
+    return f"{path}.[{expr.key.value!r}]" if path is not None else None
+
+
 class Slot:
     """A cell as its readers see it."""
 
@@ -89,8 +97,8 @@ def _find_paths(expr: ir.Expr, module: ModuleInfo) -> tuple[str, ...] | None:
                 return None
             if isinstance(node, ir.Lambda):  # its defaults are evaluated here
                 waiting.append(module.definitions[node.symbol].facts.parameters)
-            if isinstance(node, (ir.Name, ir.Attribute)):
-                path = path_of(node)
+            if isinstance(node, (ir.Name, ir.Attribute, ir.Subscript)):
+                path = item_path_of(node) if isinstance(node, ir.Subscript) else path_of(node)
                 if path is not None:
                     found[path] = None
     return tuple(found)

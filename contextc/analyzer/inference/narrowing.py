@@ -13,9 +13,10 @@ import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
+from contextc.analyzer.inference.annotations import TUPLE
 from contextc.analyzer.inference.generics import known_length
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.memory import path_of
+from contextc.analyzer.inference.memory import item_path_of, path_of
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.statics import Assigned, Resolved
 from contextc.model import ir
@@ -119,11 +120,13 @@ def _apply(frame: Frame, expr: ir.Expr, keep: Callable[[ValueSet], ValueSet]) ->
     """Replaces what a name or path stands for by what `keep` makes of it."""
     from contextc.analyzer.inference.expressions import evaluate
 
-    path = path_of(expr)
+    path = item_path_of(expr) if isinstance(expr, ir.Subscript) else path_of(expr)
     if path is None or (path not in frame.env and not _is_outer(frame, path)):
         return
     quiet, frame.quiet = frame.quiet, True
     try:
+        if isinstance(expr, ir.Subscript) and not _is_fixed(evaluate(frame, expr.value)):
+            return
         carried = frame.env[path] if path in frame.env else evaluate(frame, expr)
     finally:
         frame.quiet = quiet
@@ -134,6 +137,11 @@ def _apply(frame: Frame, expr: ir.Expr, keep: Callable[[ValueSet], ValueSet]) ->
         narrowed |= {frame.kernel.make.given(value.symbol, value.parameter, kept)}
     frame.dotted.add(path.partition(".")[0])
     frame.env[path] = narrowed
+
+
+def _is_fixed(containers: ValueSet) -> bool:
+    """Whether an item stays what it is: a tuple's does, whatever is called in between."""
+    return all(isinstance(v, Instance) and v.cls == TUPLE for v in containers)
 
 
 def _truthy(frame: Frame, values: ValueSet, truth: bool) -> ValueSet:
