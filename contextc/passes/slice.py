@@ -31,27 +31,26 @@ _IN_CLASS_BODY = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.LAMBDA})
 
 def slice_context(graph: CallGraph, seeds: Sequence[str], max_hops: int) -> tuple[Candidate, ...]:
     """Seeds at hop 0, then what is reached up to `max_hops`, by (hop, path, source order). Each symbol once, at its
-    lowest hop, with the best edge that brought it there: calls before relations, likely chains before unlikely ones,
-    then by place. Its chance is that of the likeliest chain, whatever its edge is: the measured chances multiplied."""
+    lowest hop, with the best edge that brought it there: calls before relations, certain before possible, then by
+    place. Its chance is that of the likeliest chain, by whatever edge: the measured chances multiplied."""
     reached = {seed: Candidate(seed, 0, None) for seed in seeds}
     layer = _in_order(graph, reached)
     found = [reached[symbol.id] for symbol in layer]
     for hop in range(1, max_hops + 1):
-        best: dict[str, tuple[tuple[object, ...], Edge]] = {}
+        best: dict[str, Edge] = {}
         chances: dict[str, int] = {}
         for symbol in layer:
             for edge in uses_of(graph, symbol, hop == 1):
                 chance = chance_of_both(reached[symbol.id].chance, chance_of(edge))
-                rank = _rank(edge, chance)
                 for callee in _brought_by(graph, edge):
                     if callee in reached:
                         continue
                     chances[callee] = max(chance, chances.get(callee, 0))
-                    if callee not in best or rank < best[callee][0]:
-                        best[callee] = (rank, edge)
+                    if callee not in best or _rank(edge) < _rank(best[callee]):
+                        best[callee] = edge
         layer = _in_order(graph, best)
         for symbol in layer:
-            reached[symbol.id] = Candidate(symbol.id, hop, best[symbol.id][1], chances[symbol.id])
+            reached[symbol.id] = Candidate(symbol.id, hop, best[symbol.id], chances[symbol.id])
             found.append(reached[symbol.id])
     return tuple(found)
 
@@ -86,11 +85,10 @@ def _brought_by(graph: CallGraph, edge: Edge) -> Iterator[str]:
     yield callee.id
 
 
-def _rank(edge: Edge, chance: int) -> tuple[object, ...]:
+def _rank(edge: Edge) -> tuple[object, ...]:
     is_relation = not edge.kind.is_call
     is_import = edge.kind is EdgeKind.IMPORTS  # says the least about why a thing is needed
-    place = (edge.path, edge.line, edge.caller)
-    return (is_import, is_relation, -chance, edge.certainty.rank, *place, edge.kind.value, edge.rule.value)
+    return (is_import, is_relation, edge.certainty.rank, edge.path, edge.line, edge.caller, edge.kind.value)
 
 
 def _in_order(graph: CallGraph, ids: Iterable[str]) -> list[Symbol]:

@@ -135,7 +135,7 @@ def test_chances_are_multiplied_along_the_chain() -> None:
     }  # fmt: skip
 
 
-def test_the_likeliest_chain_counts_and_the_likeliest_call_is_named() -> None:
+def test_the_likeliest_chain_counts_whatever_edge_is_named() -> None:
     edges: list[EdgeRow] = [
         ("app:show", "models:deep", "DUNDER", "possible", "operator", "6"),
         ("app:show", "models:deep", "CALL", "likely", "receiver-declared", "9"),
