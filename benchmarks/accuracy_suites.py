@@ -193,7 +193,7 @@ def _run(command: list[str], output: Path | None = None, cpu_limit: int | None =
         child.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         text = said.read()
-    if cpu_limit is not None and used.ru_utime + used.ru_stime >= cpu_limit and child.returncode < 0:
+    if cpu_limit is not None and child.returncode < 0 and used.ru_utime + used.ru_stime > cpu_limit - 1:
         raise CpuLimitReached(shlex.join(command))
     if child.returncode:
         raise SystemExit(f"{shlex.join(command)}: exit {child.returncode}\n{text[-2000:]}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +334,15 @@ def test_whole_sdists_are_analysed_from_their_root() -> None:
     assert accuracy_suites.choose_scope(entry, sdist, False) == (sdist / "src", narrow, "")
     assert accuracy_suites.choose_scope(entry, sdist, True) == (sdist, [], "src/")
     assert accuracy_suites.choose_scope(entry | {"source_root": "s/p-1"}, sdist, True) == (sdist, [], "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no limit on a process's CPU time elsewhere")
+def test_a_command_that_takes_too_long_is_ended() -> None:
+    busy = [sys.executable, "-c", "while True: pass"]
+    with pytest.raises(accuracy_suites.CpuLimitReached):
+        accuracy_suites._run(busy, cpu_limit=1)
+    with pytest.raises(SystemExit, match="exit 3"):
+        accuracy_suites._run([sys.executable, "-c", "raise SystemExit(3)"], cpu_limit=9)
 
 
 def test_case_scores_are_summed_up() -> None:
