@@ -17,8 +17,8 @@ from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
 from contextc.analyzer.inference.revealing import Revealed, iter_revealed
-from contextc.analyzer.inference.width import find_mixed, find_wide
-from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Site, Unresolved
+from contextc.analyzer.inference.width import Width, find_mixed
+from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Rule, Site, Unresolved
 from contextc.model.symbol import Import, Symbol
 
 _OVERLOAD = frozenset({"overload"})
@@ -48,12 +48,15 @@ def resolve_program(solver: Solver) -> Resolved:
     described = describe_program(solver)
     recorder = solver.solve()
     sightings = Sightings(solver.kernel, recorder)
+    relations = list(iter_relations(solver, recorder))
+    named = (r.callee for r in relations if isinstance(r, Edge) and r.rule is Rule.ANNOTATION)
+    width = Width(solver.kernel, frozenset(named))
     fitness = Fitness(solver.kernel)
     edges: set[Edge] = set()
     unresolved: set[Unresolved] = set()
     for (unit, at), outcome in recorder.calls.items():
         definition = solver.kernel.definition(unit)
-        outcome.wide = find_wide(solver.kernel, definition, outcome) | sightings.find_distant(definition, outcome)
+        outcome.wide = width.find_wide(definition, at, outcome) | sightings.find_distant(definition, outcome)
         outcome.unfit = fitness.find_unfit(definition, at, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=True))
         unresolved.update(_open_site(definition, at, outcome))
@@ -66,7 +69,7 @@ def resolve_program(solver: Solver) -> Resolved:
         unresolved.update(_damaged_lines(module))
     edges.update(iter_signal_edges(solver))
     imports: set[Import] = set()
-    for relation in iter_relations(solver, recorder):
+    for relation in relations:
         if isinstance(relation, Import):
             imports.add(relation)
         else:
