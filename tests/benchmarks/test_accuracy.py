@@ -310,6 +310,16 @@ def test_the_document_and_the_planner_have_the_figures_of_the_baseline() -> None
     assert counts == MEASURED
 
 
+def test_the_baselines_counts_add_up() -> None:
+    """By rule and by certainty alike, on each package, to the edges that the scorer judged."""
+    baseline = json.loads((BENCHMARKS / "accuracy_baseline.json").read_bytes())
+    for name, record in accuracy_table.only_scored(baseline["oracle"]).items():
+        by_rule = accuracy_table.add_up(accuracy_table.definite(tallies) for tallies in record["by_rule"].values())
+        assert by_rule == accuracy_table.definite(record["by_certainty"]), name
+        assert by_rule["edges"] == record["judged"], name
+        assert round(1 - by_rule["wrong"] / by_rule["edges"], 4) == record["precision"], name
+
+
 def test_known_faults_of_markdown_cases_are_counted(tmp_path: Path) -> None:
     text = """## One
 ```py
