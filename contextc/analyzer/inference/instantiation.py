@@ -1,0 +1,203 @@
+"""Classes called: what runs when an object is made, and what its fields receive.
+
+In: a class and arguments. Out: the object; `__new__`, `__init__` and what stands for them are recorded as targets.
+`cls()` in a class method makes an object of the class or of any one below it.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.annotations import TUPLE
+from contextc.analyzer.inference.binding import Arguments, is_whole
+from contextc.analyzer.inference.bindings import ValueBinding
+from contextc.analyzer.inference.calls import (
+    CallContext,
+    call_function,
+    call_open,
+    call_value,
+    expand_arguments,
+    hand_over,
+)
+from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
+from contextc.analyzer.inference.construction import find_place, note_construction
+from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.recorder import Target
+from contextc.model import ir
+from contextc.model.edge import EdgeKind, Reason, Rule
+from contextc.model.value import (
+    ClassObject,
+    External,
+    FunctionValue,
+    Grip,
+    Open,
+    Value,
+    ValueSet,
+    Wrapper,
+)
+
+
+def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
+    """Calls a class: metaclass `__call__`, `__new__`, `__init__`, whichever the repository defines."""
+    kernel = frame.kernel
+    classes = kernel.classes
+    if not classes.is_known(callee.cls):
+        return call_open(frame, kernel.make.external(callee.cls[1:]), args, context)
+    info = classes.info(callee.cls)
+    if frame.recorder is not None and callee.grip is Grip.EXACT:
+        frame.recorder.made.add(callee.cls)
+    args = expand_arguments(frame, args)
+    if not classes.in_repository(callee.cls):
+        from contextc.analyzer.inference.library import construct_stub
+
+        return construct_stub(frame, callee, args, context)
+    if info.metaclass is not None:
+        hook = classes.owner(info.metaclass, "__call__")
+        if hook is not None and classes.in_repository(hook):
+            run_constructor(frame, callee, hook, "__call__", args, context)
+    exact = callee.grip is Grip.EXACT and not callee.args
+    place = find_place(frame, callee.cls, context.at) if exact else None
+    result: ValueSet = frozenset({kernel.make.instance(callee.cls, callee.grip, callee.args, place)})
+    ran = _run_new(frame, callee, args, context)
+    if ran is not None:
+        result = ran
+    initialiser = classes.owner(callee.cls, "__init__")
+    keys: tuple[tuple[str, str], ...] = (("made" if callee.grip is Grip.EXACT else "below", callee.cls),)
+    if place is not None:
+        keys = (*keys, ("made", place))
+    if initialiser is not None and classes.in_repository(initialiser):
+        if callee.grip is Grip.EXACT:
+            frame.write(("constructed", callee.cls), frozenset({kernel.make.class_object(callee.cls)}))
+        run_constructor(frame, callee, initialiser, "__init__", args, context, keys)
+    else:
+        _construct_without_init(frame, callee, args, context, initialiser, ran is not None)
+    if callee.grip is not Grip.EXACT:
+        for below, owner in classes.owners_below(callee.cls, "__init__"):
+            if classes.in_repository(owner):
+                receiver = kernel.make.class_object(below, Grip.DECLARED)
+                run_constructor(frame, receiver, owner, "__init__", args, context, keys)
+    return result
+
+
+def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
+    """Runs the repository's `__new__`; its result, or None where there is none. What it makes in ways not known is an
+    instance of the class; as long as nothing is known of its result, there is none: a guess would stay."""
+    kernel = frame.kernel
+    owner = kernel.classes.owner(callee.cls, "__new__")
+    how = (EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR)
+    if owner is None or not kernel.classes.in_repository(owner):
+        return _run_stored_new(frame, callee, args, context._replace(how=how))
+    found: set[Value] = set()
+    for item in frame.read(("cattr", owner, "__new__")):
+        function = item.function if isinstance(item, Wrapper) else item
+        if isinstance(function, FunctionValue):
+            inner = context._replace(how=how)
+            found |= call_function(frame, function, callee, args, inner)
+        else:
+            found.update(kernel.open(Reason.UNTYPED_RECEIVER))
+    known = frozenset(v for v in found if not isinstance(v, (Open, External)))
+    if len(known) < len(found):
+        return known | {kernel.make.instance(callee.cls, callee.grip, callee.args)}
+    return known
+
+
+def _run_stored_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
+    """Runs a `__new__` that other code stores on the class, as a decorator does: what it makes is taken for an instance
+    of the class."""
+    kernel = frame.kernel
+    if "__new__" not in kernel.classes.foreign_stores:
+        return None
+    ran = False
+    for cls in kernel.classes.mro(callee.cls):
+        for item in frame.read(("cattr", cls, "__new__")) if kernel.classes.in_repository(cls) else ():
+            function = item.function if isinstance(item, Wrapper) else item
+            if isinstance(function, FunctionValue):
+                ran = True
+                call_function(frame, function, callee, args, context)
+    return frozenset({kernel.make.instance(callee.cls, callee.grip, callee.args)}) if ran else None
+
+
+def run_constructor(
+    frame: Frame,
+    callee: ClassObject,
+    owner: str,
+    name: str,
+    args: Arguments,
+    context: CallContext,
+    keys: tuple[tuple[str, str], ...] = (),
+) -> None:
+    kernel = frame.kernel
+    receiver: Value = kernel.make.instance(callee.cls, callee.grip, callee.args)
+    if name == "__call__":
+        receiver = callee
+    for item in frame.read(("cattr", owner, name)):
+        if isinstance(item, FunctionValue):
+            definition = kernel.definition(item.symbol)
+            if context.outcome is not None:
+                kind, rule = EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR
+                if context.possible:
+                    kind = EdgeKind.DYNAMIC
+                by_class = callee.grip is not Grip.EXACT
+                possible = context.possible or context.unlikely
+                target = Target(definition.id, kind, rule, callee.cls, possible, by_class=by_class)
+                context.outcome.targets.add(target)
+            _, passed = hand_over(frame, definition, receiver, args)
+            if name == "__init__":
+                note_construction(frame, keys, definition, passed, is_whole(args))
+
+
+def _construct_without_init(
+    frame: Frame, callee: ClassObject, args: Arguments, context: CallContext, initialiser: str | None, made: bool
+) -> None:
+    """No `__init__` of the repository: the class itself is the target; a data class's fields take the arguments."""
+    kernel = frame.kernel
+    outcome = context.outcome
+    if outcome is not None and not made:
+        kind = EdgeKind.DYNAMIC if context.possible else EdgeKind.CONSTRUCT
+        outcome.targets.add(Target(callee.cls, kind, Rule.CONSTRUCTOR, callee.cls, context.possible))
+    unknown = kernel.classes.has_unknown_base(callee.cls)
+    fields = declared_fields(kernel.statics, kernel.classes, callee.cls)
+    if fields and (initialiser in (None, OBJECT) or initialiser == TUPLE or unknown):
+        _fill_fields(frame, callee, args, [name for name, _, _ in fields])
+        for name, definition, binding in fields:
+            _run_default(frame, callee, definition, name, binding, context)
+        post = kernel.classes.owner(callee.cls, "__post_init__")
+        if post is not None and kernel.classes.in_repository(post) and _is_dataclass(frame, callee.cls):
+            run_constructor(frame, callee, post, "__post_init__", Arguments((), ()), context)
+
+
+def _run_default(
+    frame: Frame, callee: ClassObject, definition: Definition, name: str, binding: ValueBinding, context: CallContext
+) -> None:
+    """`field(default_factory=f)`: making an object calls `f`."""
+    if not isinstance(binding.value, ir.Call):
+        return
+    kernel = frame.kernel
+    for argument in binding.value.args:
+        if argument.keyword not in ("default_factory", "factory"):
+            continue
+        for item in kernel.statics.resolve_expression(definition, argument.value):
+            for value in kernel.static_value(item):
+                how = (EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK)
+                if isinstance(value, FunctionValue):
+                    made = call_value(frame, value, Arguments((), ()), context.at, context.outcome, how)
+                    frame.write(("iattr", callee.cls, name), made)
+
+
+def _is_dataclass(frame: Frame, cls: str) -> bool:
+    kernel = frame.kernel
+    names = frozenset({"dataclass"})
+    return any(
+        has_decorator(kernel.statics, kernel.definition(c), names)
+        for c in kernel.classes.mro(cls)
+        if kernel.classes.in_repository(c)
+    )
+
+
+def _fill_fields(frame: Frame, callee: ClassObject, args: Arguments, fields: list[str]) -> None:
+    for index, (star, values) in enumerate(args.positional):
+        if star or index >= len(fields):
+            break
+        frame.write(("iattr", callee.cls, fields[index]), values)
+    for name, values in args.keywords:
+        if name in fields:
+            frame.write(("iattr", callee.cls, name), values)
