@@ -6,6 +6,8 @@ In: a class and arguments. Out: the object; `__new__`, `__init__` and what stand
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from contextc.analyzer.inference.annotations import TUPLE
 from contextc.analyzer.inference.binding import Arguments, is_whole
 from contextc.analyzer.inference.bindings import ValueBinding
@@ -18,8 +20,8 @@ from contextc.analyzer.inference.calls import (
     hand_over,
 )
 from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
-from contextc.analyzer.inference.construction import find_place, note_construction
-from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.construction import find_place, note_construction, running_method
+from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Target
 from contextc.model import ir
@@ -71,11 +73,29 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
     else:
         _construct_without_init(frame, callee, args, context, initialiser, ran is not None)
     if callee.grip is not Grip.EXACT:
-        for below, owner in classes.owners_below(callee.cls, "__init__"):
-            if classes.in_repository(owner):
-                receiver = kernel.make.class_object(below, Grip.DECLARED)
-                run_constructor(frame, receiver, owner, "__init__", args, context, keys)
+        _construct_below(frame, callee, args, context, keys)
     return result
+
+
+def _construct_below(
+    frame: Frame, callee: ClassObject, args: Arguments, context: CallContext, keys: tuple[tuple[str, str], ...]
+) -> None:
+    """`cls()`: what making an object of each class below runs, where it is not what runs for the class itself."""
+    classes = frame.kernel.classes
+    running = running_method(frame, callee)
+    own = {name: classes.owner(callee.cls, name) for name in ("__new__", "__init__")}
+    met = set(own.values())
+    for below in classes.descendants(callee.cls) if running is None else classes.heirs(callee.cls, running):
+        receiver = frame.kernel.make.class_object(below, Grip.DECLARED)
+        maker, initialiser = (classes.owner(below, name) for name in own)
+        made = maker is not None and classes.in_repository(maker)
+        if made and maker not in met:
+            _run_new(frame, receiver, args, context)
+        if initialiser is None or not classes.in_repository(initialiser):
+            _construct_without_init(frame, receiver, args, context, initialiser, made, True)
+        elif initialiser not in met:
+            run_constructor(frame, receiver, initialiser, "__init__", args, context, keys)
+        met.update((maker, initialiser))
 
 
 def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
@@ -146,14 +166,25 @@ def run_constructor(
 
 
 def _construct_without_init(
-    frame: Frame, callee: ClassObject, args: Arguments, context: CallContext, initialiser: str | None, made: bool
+    frame: Frame,
+    callee: ClassObject,
+    args: Arguments,
+    context: CallContext,
+    initialiser: str | None,
+    made: bool,
+    is_below: bool = False,
 ) -> None:
-    """No `__init__` of the repository: the class itself is the target; a data class's fields take the arguments."""
+    """No `__init__` of the repository: the class itself is the target; a data class's fields take the arguments.
+    `is_below`: one of several classes, which is never certain."""
     kernel = frame.kernel
     outcome = context.outcome
     if outcome is not None and not made:
         kind = EdgeKind.DYNAMIC if context.possible else EdgeKind.CONSTRUCT
-        outcome.targets.add(Target(callee.cls, kind, Rule.CONSTRUCTOR, callee.cls, context.possible))
+        possible = context.possible or context.unlikely
+        by_class = callee.grip is not Grip.EXACT
+        abstract = by_class and _is_extended(kernel, callee.cls)
+        one = Target(callee.cls, kind, Rule.CONSTRUCTOR, callee.cls, possible, abstract, is_below, by_class=by_class)
+        outcome.targets.add(one)
     unknown = kernel.classes.has_unknown_base(callee.cls)
     fields = declared_fields(kernel.statics, kernel.classes, callee.cls)
     if fields and (initialiser in (None, OBJECT) or initialiser == TUPLE or unknown):
@@ -163,6 +194,25 @@ def _construct_without_init(
         post = kernel.classes.owner(callee.cls, "__post_init__")
         if post is not None and kernel.classes.in_repository(post) and _is_dataclass(frame, callee.cls):
             run_constructor(frame, callee, post, "__post_init__", Arguments((), ()), context)
+
+
+def _is_extended(kernel: Kernel, cls: str) -> bool:
+    """Whether a class has a method that only declares, and each class at the bottom of its hierarchy fills it in:
+    objects are of those."""
+    classes = kernel.classes
+    bottom = [c for c in classes.descendants(cls) if not classes.descendants(c)]
+    names = {m.name: m for c in classes.mro(cls) if bottom and classes.in_repository(c) for m in _methods(kernel, c)}
+    for name, method in names.items():
+        if kernel.is_abstract(method) and method.id in classes.functions(classes.owner(cls, name) or cls, name):
+            owners = {classes.owner(c, name) for c in bottom}
+            functions = [f for o in owners if o is not None for f in classes.functions(o, name)]
+            if not any(kernel.is_abstract(kernel.definition(f)) for f in functions):
+                return True
+    return False
+
+
+def _methods(kernel: Kernel, cls: str) -> Iterator[Definition]:
+    return (child for child in kernel.definition(cls).children if child.is_function)
 
 
 def _run_default(
