@@ -51,12 +51,15 @@ class OtherBinding(NamedTuple):
 Binding = Union[DefinitionBinding, ModuleBinding, FromBinding, ValueBinding, OtherBinding]
 
 
+Public = Union[str, ir.Expr, FromBinding]  # a name, or what gives names: `one.__all__`, an import of it
+
+
 class Table(NamedTuple):
     """`stars`: absolute names of star-imported modules, in order."""
 
     names: dict[str, list[Binding]]
     stars: tuple[str, ...]
-    public: tuple[str, ...] | None  # literal `__all__`, None without one
+    public: tuple[Public, ...] | None  # what `__all__` is put together from, None without one
 
 
 def static_truth(program: Program, module: ModuleInfo, test: ir.Expr) -> bool | None:
@@ -126,26 +129,48 @@ def build_table(program: Program, scope: Definition) -> Table:
     """The names bound by the statements of `scope`, nested blocks included, nested scopes not."""
     names: dict[str, list[Binding]] = {}
     stars: list[str] = []
-    public: list[str] | None = None
+    public: list[Public] = []
     for name, binding in _scan(program, scope, scope.facts.body, False):
         if name == "*" and isinstance(binding, FromBinding):
             if binding.module is not None:
                 stars.append(binding.module)
             continue
         names.setdefault(name, []).append(binding)
-        if name == "__all__" and isinstance(binding, ValueBinding):
-            public = [*(public or ()), *_literal_names(binding.value)]
-    return Table(names, tuple(stars), None if public is None else tuple(public))
+        if name == "__all__" and isinstance(binding, ValueBinding) and binding.value is not None:
+            public.extend(public_parts(binding.value))
+        elif name == "__all__" and isinstance(binding, FromBinding):
+            public.append(binding)
+    if "__all__" in names:
+        public.extend(_added_names(scope.facts.body))
+    assigned = any(not isinstance(b, ValueBinding) or b.value is not None for b in names.get("__all__", ()))
+    return Table(names, tuple(stars), tuple(public) if assigned else None)
 
 
-def _literal_names(value: ir.Expr | None) -> Iterator[str]:
-    if isinstance(value, (ir.ListExpr, ir.TupleExpr)):
+def public_parts(value: ir.Expr) -> Iterator[Public]:
+    """What a value of `__all__` is put together from: the names written there, and what else gives some."""
+    if isinstance(value, ir.Constant) and isinstance(value.value, str):
+        yield value.value
+    elif isinstance(value, (ir.ListExpr, ir.TupleExpr, ir.SetExpr)):
         for item in value.items:
-            if isinstance(item, ir.Constant) and isinstance(item.value, str):
-                yield item.value
+            yield from public_parts(item.value if isinstance(item, ir.Starred) else item)
     elif isinstance(value, ir.BinaryOp):
-        yield from _literal_names(value.left)
-        yield from _literal_names(value.right)
+        yield from public_parts(value.left)
+        yield from public_parts(value.right)
+    elif isinstance(value, ir.Call) and _dotted(value.func) in ("list", "tuple", "set", "sorted") and value.args:
+        yield from public_parts(value.args[0].value)
+    else:
+        yield value
+
+
+def _added_names(body: tuple[ir.Stmt, ...]) -> Iterator[Public]:
+    """`__all__.extend(…)` and `__all__.append(…)`."""
+    for statement in body:
+        if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+            if _dotted(statement.value.func) in ("__all__.extend", "__all__.append"):
+                for argument in statement.value.args:
+                    yield from public_parts(argument.value)
+        for block in child_blocks(statement):
+            yield from _added_names(block)
 
 
 def _scan(

@@ -7,6 +7,7 @@ annotations and stubs need only this.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, Union
 
 from contextc.analyzer.inference.bindings import (
@@ -15,9 +16,11 @@ from contextc.analyzer.inference.bindings import (
     FromBinding,
     ModuleBinding,
     OtherBinding,
+    Public,
     Table,
     ValueBinding,
     build_table,
+    public_parts,
 )
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.model import ir
@@ -73,6 +76,8 @@ class Statics:
         self._members: dict[tuple[str, str], tuple[Resolved, ...]] = {}
         self._open: set[tuple[str, str]] = set()
         self._globals: dict[str, frozenset[str]] = {}
+        self._public: dict[str, tuple[frozenset[str], bool]] = {}
+        self._listing: set[tuple[str, str]] = set()
         self._followed: set[tuple[str, str, int]] = set()
 
     def table(self, scope: Definition) -> Table:
@@ -149,22 +154,74 @@ class Statics:
 
     def exports_name(self, module: ModuleInfo, name: str) -> bool:
         """Whether `from module import *` brings `name`."""
-        public = self.table(module.body).public
-        return name in public if public is not None else not name.startswith("_")
+        names, whole = self._public_names(module)
+        return name in names or not (whole or name.startswith("_"))
 
     def exported_names(self, module: ModuleInfo, seen: frozenset[str] = frozenset()) -> list[str]:
         """The names that `from module import *` brings, sorted."""
         if module.module_id in seen:
             return []
         table = self.table(module.body)
-        if table.public is not None:
-            return sorted(set(table.public))
-        names = {n for n in table.names if not n.startswith("_")}
+        listed, whole = self._public_names(module)
+        if whole:
+            return sorted(listed)
+        names = {n for n in table.names if not n.startswith("_")} | listed
         for source in table.stars:
             star = self.program.find_module(source, module)
             if star is not None:
                 names.update(self.exported_names(star, seen | {module.module_id}))
         return sorted(names)
+
+    def _public_names(self, module: ModuleInfo) -> tuple[frozenset[str], bool]:
+        """The names that `__all__` surely has, and whether those are all: without an `__all__`, or where part of it is
+        computed, every public name may be exported."""
+        done = self._public.get(module.module_id)
+        if done is not None:
+            return done
+        public = self.table(module.body).public
+        names: set[str] = set()
+        whole = self._gather_names(module, public, names) if public is not None else False
+        found = frozenset(names), whole
+        if not self._listing:
+            self._public[module.module_id] = found
+        return found
+
+    def _gather_names(self, module: ModuleInfo, parts: Iterable[Public], names: set[str]) -> bool:
+        """Adds the names that the parts of an `__all__` give. False where there may be others."""
+        whole = True
+        for part in parts:
+            if isinstance(part, str):
+                names.add(part)
+                continue
+            key = (module.module_id, str(part))
+            if key in self._listing:  # modules that take in each other's names, `__all__ = __all__ + […]`
+                continue
+            self._listing.add(key)
+            whole &= self._gather_part(module, part, names)
+            self._listing.discard(key)
+        return whole
+
+    def _gather_part(self, module: ModuleInfo, part: ir.Expr | FromBinding, names: set[str]) -> bool:
+        sources: tuple[Resolved | None, ...] = ()
+        if isinstance(part, FromBinding):
+            if part.name == "__all__" and part.module is not None:
+                sources = (self.program.find_module(part.module, module),)
+        elif isinstance(part, ir.Attribute) and part.attr == "__all__":
+            sources = self.resolve_expression(module.body, part.value)
+        elif isinstance(part, ir.Name):
+            inner: list[Public] = []
+            for binding in self.table(module.body).names.get(part.id, ()):
+                if isinstance(binding, ValueBinding) and binding.value is not None:
+                    inner.extend(public_parts(binding.value))
+                else:
+                    inner.append(binding if isinstance(binding, FromBinding) else part)
+            return bool(inner) and (part.id == "__all__" or self._gather_names(module, inner, names))
+        whole = bool(sources)
+        for source in sources:
+            listed, all_listed = self._public_names(source) if isinstance(source, ModuleInfo) else (frozenset(), False)
+            names |= listed
+            whole &= all_listed
+        return whole
 
     def _resolve_bindings(self, scope: Definition, name: str, bindings: list[Binding]) -> tuple[Resolved, ...]:
         last = bindings[-1]
