@@ -9,7 +9,13 @@ from __future__ import annotations
 from contextc.analyzer.inference.annotations import substitute
 from contextc.analyzer.inference.bindings import DefinitionBinding, FromBinding, ModuleBinding, ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, TYPE, UNCLEAR
-from contextc.analyzer.inference.construction import read_any, read_field, running_method, store_field
+from contextc.analyzer.inference.construction import (
+    read_any,
+    read_field,
+    resolve_copied,
+    running_method,
+    store_field,
+)
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.recorder import Outcome
@@ -467,7 +473,8 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
     for item in owner:
         value = item.value if isinstance(item, Possible) else item
         if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
-            if _run_setter(frame, value, name, values, at) and kernel.classes.in_repository(value.cls):
+            plain = resolve_copied(frame, values, value)
+            if _run_setter(frame, value, name, plain, at) and kernel.classes.in_repository(value.cls):
                 store_field(frame, value, name, values)
         elif isinstance(value, ClassObject) and kernel.classes.in_repository(value.cls):
             frame.write(("cattr", value.cls, name), values)

@@ -54,8 +54,15 @@ def is_initialiser(definition: Definition) -> bool:
 
 
 def store_field(frame: Frame, value: Instance, name: str, values: ValueSet) -> None:
-    """`self.name = values` on an object of the repository: in its initialiser the parameters stay symbolic."""
+    """`self.name = values` on an object of the repository: in its initialiser the parameters stay symbolic, and so does
+    everywhere what an initialiser stored in another attribute of the same object."""
     cell: CellKey = ("iattr", value.cls, name)
+    copied = _of_initialisers(frame, values)
+    if copied and running_method(frame, value) is not None:
+        frame.write_symbolic(cell, copied)
+        values = values.difference(copied)
+    elif copied:
+        values = resolve_copied(frame, values, value)
     if _is_own(frame, value) and any(isinstance(v, Given) for v in values):
         frame.write_symbolic(cell, values)
     else:
@@ -74,12 +81,32 @@ def _is_own(frame: Frame, value: Value) -> bool:
     )
 
 
+def _of_initialisers(frame: Frame, values: ValueSet) -> ValueSet:
+    """The parameters of other units, initialisers, among the values."""
+    return frozenset(
+        v
+        for v in values
+        if isinstance(v, Given) and v.symbol != frame.unit.id and is_initialiser(frame.kernel.definition(v.symbol))
+    )
+
+
+def resolve_copied(frame: Frame, values: ValueSet, receiver: Value) -> ValueSet:
+    """Values in which what an initialiser got is that of the receiver's."""
+    copied = _of_initialisers(frame, values)
+    if not copied:
+        return values
+    found = read_field(frame, copied, receiver) if isinstance(receiver, Instance) else read_any(frame, copied)
+    return values.difference(copied) | found
+
+
 def read_field(frame: Frame, values: ValueSet, receiver: Instance) -> ValueSet:
     """What an attribute's cell holds, as seen on a receiver."""
     for value in values:
         if isinstance(value, Given):
             break
     else:
+        return values
+    if frame.copies and running_method(frame, receiver) is not None:
         return values
     found: set[Value] = set()
     for value in values:

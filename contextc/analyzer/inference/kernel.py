@@ -384,11 +384,12 @@ class Frame:
     known. `concrete` is what callers have passed for each parameter that `env` has as `Given`. `alive` is False on a
     path that has ended (return, raise, break); `jumps` holds the variables at each break and continue of the open
     loops; `quiet` keeps implicit calls from being recorded; `settled` has the parameters that the context decides.
+    `copies` while one attribute of `self` is copied into another: what initialisers got stays symbolic then.
     """
 
     __slots__ = (
-        "alive", "concrete", "context", "depth", "dotted", "env", "jumps", "kernel", "memory", "order", "quiet",
-        "recorder", "settled", "unit",
+        "alive", "concrete", "context", "copies", "depth", "dotted", "env", "jumps", "kernel", "memory", "order",
+        "quiet", "recorder", "settled", "unit",
     )  # fmt: skip
 
     def __init__(
@@ -410,6 +411,7 @@ class Frame:
         self.jumps: list[tuple[list[dict[str, ValueSet]], list[dict[str, ValueSet]]]] = []
         self.depth = 0
         self.quiet = False
+        self.copies = False
         self.dotted: set[str] = set()
         self.concrete: dict[str, ValueSet] = {}
         self.settled: dict[str, tuple[ValueSet, bool]] = {}

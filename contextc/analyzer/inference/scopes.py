@@ -7,14 +7,17 @@ their body's evaluation ends.
 from __future__ import annotations
 
 from contextc.analyzer.inference.attributes import delete_attribute, read_attribute, store_attribute
+from contextc.analyzer.inference.construction import resolve_copied
 from contextc.analyzer.inference.generics import tuple_items
 from contextc.analyzer.inference.implicit_calls import iterate, store_subscript
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.model import ir
+from contextc.model.edge import Reason
 from contextc.model.facts import SymbolKind
 from contextc.model.value import NOTHING, Instance, Value, ValueSet
 
+CHECKER_NAMES = frozenset({"reveal_type", "reveal_locals"})  # known to type checkers, bound nowhere
 _MODULE_NAMES = {"__name__": "str", "__file__": "str", "__doc__": "str", "__path__": "list", "__package__": "str"}
 
 
@@ -50,8 +53,7 @@ def _owner_class(unit: Definition) -> Definition | None:
 
 
 def _read_global(frame: Frame, name: str) -> ValueSet:
-    """What the module binds, and what other code stores in it; a name that its text does not bind is a builtin too. One
-    of which no text shows a binding is external."""
+    """What the module binds, and what other code stores in it; a name that its text does not bind is a builtin too."""
     kernel = frame.kernel
     module = frame.unit.module
     found = frame.read(("global", module.module_id, name)) | frame.read(("patched", module.module_id, name))
@@ -69,7 +71,27 @@ def _read_global(frame: Frame, name: str) -> ValueSet:
         stored = kernel.statics.declares_global(module, name) or name in kernel.classes.foreign_stores
         if stored and (found or frame.recorder is None):
             return found
+        if name not in CHECKER_NAMES and not name.startswith("__") and not _has_type_parameter(frame.unit, name):
+            return found if name in module.body.facts.bindings else found | _read_unbound(frame, module, name)
     return found | kernel.module_member(builtins, name, -1)
+
+
+def _has_type_parameter(unit: Definition, name: str) -> bool:
+    at: Definition | None = unit
+    while at is not None:
+        if any(p.name == name for p in at.facts.type_parameters):
+            return True
+        at = at.parent
+    return False
+
+
+def _read_unbound(frame: Frame, module: ModuleInfo, name: str) -> ValueSet:
+    """A name of which no text shows a binding: open, unless a library's star import may bring it."""
+    kernel = frame.kernel
+    source = kernel.statics.find_unlisted_star(module)
+    if source is not None:
+        return frozenset({kernel.make.external(f"{source}.{name}")})
+    return kernel.open(Reason.SYNTAX if module.facts.partial else Reason.UNBOUND_NAME)
 
 
 def bind_name(frame: Frame, name: str, values: ValueSet) -> None:
@@ -116,7 +138,7 @@ def bind_target(frame: Frame, target: ir.Expr, values: ValueSet, local: set[str]
     elif isinstance(target, ir.Attribute):
         owner = evaluate(frame, target.value)
         store_attribute(frame, owner, target.attr, values, target.at)
-        values = frame.expand(values)
+        values = frame.expand(frozenset().union(*(resolve_copied(frame, values, v) for v in owner)))
         path = path_of(target)
         if path is not None:
             _forget_paths(frame, path)

@@ -34,7 +34,8 @@ from contextc.model.value import (
     is_placed,
 )
 
-MAX_RECEIVERS = 48  # specialisations of one method for objects that are known by their place
+MAX_RECEIVERS = 48  # specialisations of one method for objects that are known by their place; of a short one more,
+MAX_RECEIVER_NODES = 12_000  # as long as all of them have no more nodes
 MAX_CONTEXTS = 6  # of one function, told apart by values; twice as many by shapes
 FUNCTION_SHAPE, CLASS_SHAPE, OBJECT_SHAPE = "shape.function", "shape.class", "shape.object"
 _REST = "shape.rest"
@@ -119,7 +120,7 @@ def _request(
     for column in keys:
         size *= len(column)
     collapsed = kernel.make.intrinsic(_COLLAPSED)
-    most = {"contexts": MAX_CONTEXTS, "shapes": 2 * MAX_CONTEXTS, "places": MAX_RECEIVERS}[level]
+    most = {"contexts": MAX_CONTEXTS, "shapes": 2 * MAX_CONTEXTS, "places": _most_receivers(definition)}[level]
     if size > (2 * MAX_CONTEXTS if level == "places" else most):
         frame.write((level, definition.id), frozenset({collapsed}))
         return None
@@ -138,6 +139,10 @@ def _request(
     for context in contexts:
         kernel.request(definition, context)
     return contexts
+
+
+def _most_receivers(definition: Definition) -> int:
+    return max(MAX_RECEIVERS, MAX_RECEIVER_NODES // max(1, len(definition.facts.spans) // 2))
 
 
 def read_results(frame: Frame, name: str, definition: Definition, contexts: list[Context] | None) -> ValueSet:

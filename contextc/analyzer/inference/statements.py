@@ -58,12 +58,23 @@ def _never_returns(call: ir.Call) -> bool:
 
 
 def _assign(frame: Frame, statement: ir.Assign) -> None:
+    frame.copies = _is_copy(frame, statement)
     values = evaluate_symbolic(frame, statement.value)
+    frame.copies = False
     for target in statement.targets:
         if isinstance(target, ir.Name):
             bind_name(frame, target.id, values)
         else:
             bind_target(frame, target, values if isinstance(target, ir.Attribute) else frame.expand(values))
+
+
+def _is_copy(frame: Frame, statement: ir.Assign) -> bool:
+    """Whether a statement is `self.a = self.b`, in a method of its own."""
+    own = frame.kernel.first_parameter(frame.unit) if frame.unit.is_function else None
+    return own is not None and all(
+        isinstance(part, ir.Attribute) and isinstance(part.value, ir.Name) and part.value.id == own
+        for part in (*statement.targets, statement.value)
+    )
 
 
 def _annotated(frame: Frame, statement: ir.AnnotatedAssign) -> None:
