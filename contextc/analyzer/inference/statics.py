@@ -172,6 +172,18 @@ class Statics:
                 names.update(self.exported_names(star, seen | {module.module_id}))
         return sorted(names)
 
+    def find_unlisted_star(self, module: ModuleInfo, seen: frozenset[str] = frozenset()) -> str | None:
+        """A module whose names are not all known and which reaches `module` by star imports; None without one."""
+        for source in self.table(module.body).stars:
+            star = self.program.find_module(source, module)
+            if star is None or star.origin in ("environment", "unread"):
+                return source
+            if star.in_repository and star.module_id not in seen:
+                found = self.find_unlisted_star(star, seen | {star.module_id})
+                if found is not None:
+                    return found
+        return None
+
     def _public_names(self, module: ModuleInfo) -> tuple[frozenset[str], bool]:
         """The names that `__all__` surely has, and whether those are all: without an `__all__`, or where part of it is
         computed, every public name may be exported."""
