@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.overloads import Bound
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Target
+from contextc.model import ir
 from contextc.model.edge import EdgeKind, Rule
 from contextc.model.value import (
     BoundMethod,
@@ -21,6 +23,7 @@ from contextc.model.value import (
     Instance,
     Partial,
     Possible,
+    TypeVariable,
     Value,
     ValueSet,
 )
@@ -30,15 +33,21 @@ if TYPE_CHECKING:
 
 MAX_OVERRIDES = 12  # of a library class in one repository class; more say nothing about this call
 IMMEDIATE = frozenset(
-    {"builtins", "functools", "itertools", "re", "heapq", "bisect", "collections", "statistics", "copy", "operator"}
-)
+    {
+        "builtins", "functools", "itertools", "re", "heapq", "_heapq", "bisect", "_bisect", "collections", "statistics",
+        "copy", "operator", "_operator", "json", "textwrap", "_contextvars",
+    }
+)  # modules whose functions call what they are handed before they return
+Handed = tuple[ValueSet, Arguments]  # functions given to a library, and what it is declared to call them with
+_POSITIONAL = "args"  # parameters of the standard library whose values a callable beside them gets, by their names
+_BY_NAME = ("kwargs", "kwds")
 
 
 def register_callbacks(
     frame: Frame,
     args: Arguments,
     context: CallContext,
-    declared: list[tuple[ValueSet, CallableType]] | None = None,
+    declared: list[Handed] | None = None,
     module: str = "",
 ) -> None:
     """Records function arguments, and hands them what the library is declared to call them with."""
@@ -48,11 +57,57 @@ def register_callbacks(
     if declared:
         from contextc.analyzer.inference.calls import call_value
 
-        for values, kind in declared:
-            arguments = Arguments(tuple(("", p) for p in kind.params or ()), ())
+        for values, arguments in declared:
             for value in values:
                 if isinstance(value, (FunctionValue, BoundMethod, Partial)):
                     call_value(frame, value, arguments, -1, None)
+
+
+def callback_arguments(
+    frame: Frame, definition: Definition, receiver: Value | None, args: Arguments, bound: Bound, kind: CallableType
+) -> Arguments:
+    """What a library function calls a callable with that it takes as `kind`: nothing where its parameters are declared.
+    Where they are a ParamSpec or a TypeVarTuple, or anything, what the call hands on: `submit(f, a)`,
+    `Thread(target=f, args=(a,))`."""
+    variadic = any(is_variadic(p) for p in kind.params or ())
+    if kind.params is not None and not variadic:
+        return Arguments((), ())
+    star = next((p for p in definition.facts.parameters if p.kind == "star"), None)
+    if star is None:
+        by_name = {p.name: given for p, _, given in bound}
+        positional = ((("*", by_name[_POSITIONAL]),) if by_name.get(_POSITIONAL) else ())
+        return Arguments(positional, tuple((None, by_name[name]) for name in _BY_NAME if by_name.get(name)))
+    names = {p.name for p in definition.facts.parameters}
+    skip = 1 if receiver is not None and frame.kernel.method_kind(definition) in ("instance", "class") else 0
+    taken = sum(1 for p in definition.facts.parameters if p.kind in ("positional", "normal")) - skip
+    if any(mark for mark, _ in args.positional[:taken]):
+        return Arguments((), ())
+    if _generic(star.annotation) == "Iterable":  # `pool.map(f, xs, ys)`
+        from contextc.analyzer.inference.implicit_calls import iterate
+
+        return Arguments(tuple((mark, iterate(frame, values, -1)) for mark, values in args.positional[taken:]), ())
+    if not _hands_on(star.annotation):
+        return Arguments((), ())
+    keywords = tuple((name, values) for name, values in args.keywords if name not in names)
+    return Arguments(args.positional[taken:], () if variadic else keywords)
+
+
+def is_variadic(parameter: ValueSet) -> bool:
+    """Whether a declared parameter stands for any number of them."""
+    return any(isinstance(v, TypeVariable) and v.kind == "typevartuple" for v in parameter)
+
+
+def _hands_on(annotation: ir.Expr | None) -> bool:
+    """Whether a `*args` is declared to be what a callable gets: `P.args`, `Unpack[Ts]`, `*Ts`."""
+    if isinstance(annotation, ir.Attribute) and annotation.attr == "args":
+        return True
+    return isinstance(annotation, ir.Starred) or _generic(annotation) == "Unpack"
+
+
+def _generic(annotation: ir.Expr | None) -> str:
+    """The name that an annotation subscripts."""
+    name = annotation.value if isinstance(annotation, ir.Subscript) else None
+    return name.id if isinstance(name, ir.Name) else name.attr if isinstance(name, ir.Attribute) else ""
 
 
 def note_overrides(frame: Frame, definition: Definition, receiver: Value | None, context: CallContext) -> None:
@@ -80,7 +135,7 @@ def note_overrides(frame: Frame, definition: Definition, receiver: Value | None,
         context.outcome.targets.add(target)
 
 
-def _handed_over(args: Arguments, declared: list[tuple[ValueSet, CallableType]] | None) -> list[Value]:
+def _handed_over(args: Arguments, declared: list[Handed] | None) -> list[Value]:
     """Values the library can call: those declared callable; without declarations, every argument."""
     if declared is not None:
         return [v for values, _ in declared for v in values]

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import substitute, variable_keys
 from contextc.analyzer.inference.binding import Arguments
-from contextc.analyzer.inference.callbacks import note_overrides, register_callbacks
+from contextc.analyzer.inference.callbacks import (
+    Handed,
+    callback_arguments,
+    is_variadic,
+    note_overrides,
+    register_callbacks,
+)
 from contextc.analyzer.inference.calls import CallContext, receive_first
 from contextc.analyzer.inference.dictionaries import (
     copy_dicts,
@@ -73,11 +79,11 @@ def call_stub(
         args = _take_over(frame, receiver, args)
     note_overrides(frame, definition, receiver, context)
     found: set[Value] = set()
-    pairs: list[tuple[ValueSet, CallableType]] = []
+    pairs: list[Handed] = []
     for chosen, bound in choose_overloads(frame, overloads(frame, definition), receiver, args):
         own = _receiver_mapping(frame, chosen, receiver)
         fresh = _solve_bound(frame, bound)
-        pairs.extend(_callables(frame, bound, {**fresh, **own}))
+        pairs.extend(_callables(frame, chosen, receiver, args, bound, {**fresh, **own}))
         if special is None:
             _fill_receiver(frame, chosen, receiver, fresh)
             found |= stub_result(frame, chosen, receiver, {**fresh, **own})
@@ -140,14 +146,24 @@ def _receiver_mapping(frame: Frame, definition: Definition, receiver: Value | No
     return {}
 
 
-def _callables(frame: Frame, bound: Bound, solution: dict[str, ValueSet]) -> list[tuple[ValueSet, CallableType]]:
-    """Function arguments beside the callable types declared for them."""
-    found: list[tuple[ValueSet, CallableType]] = []
+def _callables(
+    frame: Frame,
+    definition: Definition,
+    receiver: Value | None,
+    args: Arguments,
+    bound: Bound,
+    solution: dict[str, ValueSet],
+) -> list[Handed]:
+    """Function arguments beside what the callable types declared for them are called with."""
+    annotations = frame.kernel.annotations
+    found: list[Handed] = []
     for _, declared, given in bound:
         for value in declared:
             if isinstance(value, CallableType):
-                solved = substitute(frame.kernel.annotations, frozenset({value}), solution, keep=False)
-                found.extend((given, v) for v in solved if isinstance(v, CallableType))
+                parameters = [p for p in value.params or () if not is_variadic(p)]
+                first = [("", substitute(annotations, p, solution, keep=False)) for p in parameters]
+                handed = callback_arguments(frame, definition, receiver, args, bound, value)
+                found.append((given, handed._replace(positional=(*first, *handed.positional))))
     return found
 
 
@@ -241,7 +257,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
         _store_keywords(frame, made, args)
         args = _take_over(frame, made, args)
     module = kernel.definition(callee.cls).module.name
-    pairs: list[tuple[ValueSet, CallableType]] = []
+    pairs: list[Handed] = []
     declared: ValueSet = NOTHING
     says_more = False
     for name in ("__init__", "__new__"):
@@ -256,20 +272,27 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
         says_more = says_more or (name == "__new__" and any(_made_by_new(frame, c, callee.cls) for c in candidates))
         for chosen, bound in choose_overloads(frame, candidates, made, args):
             solution = _solve_bound(frame, bound)
-            pairs.extend(_callables(frame, bound, solution))
+            pairs.extend(_callables(frame, chosen, made, args, bound, solution))
             if site is not None:
                 fill_site(frame, made, owner, solution)
             if name == "__new__":
                 told = _made_by_new(frame, chosen, callee.cls)
-                declared |= substitute(kernel.annotations, told, solution, keep=False)
+                declared |= substitute(kernel.annotations, told, solution, keep=False) if told else {made}
     register_callbacks(frame, args, context, pairs, module)
     return declared if says_more else frozenset({made})
 
 
 def _made_by_new(frame: Frame, definition: Definition, cls: str) -> ValueSet:
-    """What `__new__` declares to make, where that says more than the class: `zip` makes a zip of tuples."""
+    """What `__new__` declares to make, where that says more than the class: `zip` makes a zip of tuples, `reversed`
+    what `__reversed__` gives."""
     facts = definition.facts
     if facts.returns is None:
         return NOTHING
     declared = frame.kernel.annotations.read(facts.returns, definition.parent or definition, definition)
-    return frozenset(v for v in declared if isinstance(v, Instance) and v.cls == cls and v.args)
+    own = frame.kernel.classes.mro(cls)
+    return frozenset(
+        v
+        for v in declared
+        if isinstance(v, TypeVariable)
+        or (isinstance(v, Instance) and ((v.cls == cls and v.args) or v.cls not in own))
+    )
