@@ -45,6 +45,10 @@ from contextc.model.value import (
     Wrapper,
 )
 
+_ACCESSORS = {
+    "fget": "getter", "fset": "setter", "fdel": "deleter", "func": "getter", "__get__": "getter", "__set__": "setter",
+    "__delete__": "deleter",
+}  # fmt: skip
 MAX_CLASS_NAMES = 160  # the classes of `ast` are 120
 
 
@@ -97,6 +101,9 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
     if isinstance(value, Intrinsic) and value.name.startswith("namespace.") and name == "get":
         return frozenset({kernel.make.intrinsic("namespace.get", value)})
     if isinstance(value, PropertyObject):
+        if name in _ACCESSORS:
+            accessor = getattr(value, _ACCESSORS[name])
+            return frozenset({accessor}) if accessor is not None else kernel.none
         return frozenset({kernel.make.intrinsic(f"property.{name}", value)})
     return _read_callable(frame, value, name)
 
