@@ -190,7 +190,9 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
     if frame.recorder is not None:
         outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe_callee(expr.func))
         if not callees:
-            outcome.reasons.add(_why_empty(frame, expr.func, owner))
+            reason = _why_empty(frame, expr.func, owner)
+            outcome.reasons.add(reason)
+            special |= frame.kernel.open(reason)  # what comes back is unknown too: beside it nothing else is certain
     how = _how(frame, expr.func, owner, callees) if outcome is not None else PLAIN
     result = call_values(frame, callees, args, expr.at, outcome, how)
     result |= special
