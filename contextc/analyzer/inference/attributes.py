@@ -165,6 +165,7 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
     found: set[Value] = set()
     if owner is not None:
         found |= _bind_all(frame, _class_level(frame, owner, name), value, owner, at)
+        found |= _perhaps_above(frame, value.cls, name, at)
     for cls in classes.mro(value.cls):
         if cls.startswith("?"):
             if owner is None:
@@ -199,6 +200,16 @@ def _from_unknown_base(frame: Frame, base: str, name: str) -> Value:
     if base.startswith(UNCLEAR):
         return frame.kernel.make.open(Reason.UNTYPED_RECEIVER)
     return frame.kernel.make.external(f"{base[1:]}.{name}")
+
+
+def _perhaps_above(frame: Frame, cls: str, name: str, at: int) -> ValueSet:
+    """What may stand before a member that was found: a base that was not found comes first."""
+    base = frame.kernel.classes.unknown_before(cls, name)
+    if base is None:
+        return NOTHING
+    if frame.recorder is not None and at >= 0:
+        frame.recorder.plain.add((frame.unit.id, at))
+    return frame.kernel.open(Reason.UNTYPED_RECEIVER if base.startswith(UNCLEAR) else Reason.EXTERNAL_VALUE)
 
 
 _OF_FUNCTIONS = frozenset({"__call__", "__get__", "register"})
@@ -272,7 +283,7 @@ def _stub_definition(frame: Frame, binding: DefinitionBinding, first: bool) -> V
         return frozenset({make.class_object(definition.id)})
     function = make.function(definition.id)
     written = {d.id if isinstance(d, ir.Name) else getattr(d, "attr", "") for d in definition.facts.decorators}
-    if written & {"property", "cached_property", "abstractproperty"}:
+    if written & {"property", "cached_property", "abstractproperty", "_magic_enum_attr", "DynamicClassAttribute"}:
         return frozenset({make.property(function)})
     if written & {"setter", "deleter"}:
         return NOTHING
@@ -370,6 +381,7 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
     if owner is not None and not (owner == "~builtins:object" and name in ("__class__",)):
         for item in _class_level(frame, owner, name):
             found |= _bind_to_class(frame, item, value, at)
+        found |= _perhaps_above(frame, value.cls, name, at)
     if owner is None or (owner == "~builtins:object" and name not in ("__new__", "__init__")):
         found |= _read_metaclass(frame, value, name, at)
     if value.grip is not Grip.EXACT:

@@ -126,6 +126,15 @@ class Classes:
             self._owners[key] = next((c for c in self.mro(class_id) if self.declares(c, name)), None)
         return self._owners[key]
 
+    def unknown_before(self, class_id: str, name: str) -> str | None:
+        """A base that was not found and comes before the class of the repository that binds `name`, so that it may
+        bind it itself; None without one."""
+        owner = self.owner(class_id, name)
+        if owner is None or not self.in_repository(owner):
+            return None
+        line = self.mro(class_id)
+        return next((c for c in line[: line.index(owner)] if not self.is_known(c)), None)
+
     def stores(self, class_id: str, name: str) -> bool:
         """Whether a method of the class or of one above it stores `name` on its receiver."""
         key = (class_id, name)

@@ -56,10 +56,14 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
         hook = classes.owner(info.metaclass, "__call__")
         if hook is not None and classes.in_repository(hook):
             run_constructor(frame, callee, hook, "__call__", args, context)
+    if classes.is_subclass(callee.cls, "~enum:Enum"):
+        from contextc.analyzer.inference.enumerations import find_member
+
+        return find_member(frame, callee, args, context)
     exact = callee.grip is Grip.EXACT and not callee.args
     place = find_place(frame, callee.cls, context.at) if exact else None
     result: ValueSet = frozenset({kernel.make.instance(callee.cls, callee.grip, callee.args, place)})
-    ran = _run_new(frame, callee, args, context)
+    ran = run_new(frame, callee, args, context)
     if ran is not None:
         result = ran
     initialiser = classes.owner(callee.cls, "__init__")
@@ -90,7 +94,7 @@ def _construct_below(
         maker, initialiser = (classes.owner(below, name) for name in own)
         made = maker is not None and classes.in_repository(maker)
         if made and maker not in met:
-            _run_new(frame, receiver, args, context)
+            run_new(frame, receiver, args, context)
         if initialiser is None or not classes.in_repository(initialiser):
             _construct_without_init(frame, receiver, args, context, initialiser, made, True)
         elif initialiser not in met:
@@ -98,7 +102,7 @@ def _construct_below(
         met.update((maker, initialiser))
 
 
-def _run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
+def run_new(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet | None:
     """Runs the repository's `__new__`; its result, or None where there is none. What it makes in ways not known is an
     instance of the class; as long as nothing is known of its result, there is none: a guess would stay."""
     kernel = frame.kernel
@@ -145,6 +149,7 @@ def run_constructor(
     context: CallContext,
     keys: tuple[tuple[str, str], ...] = (),
 ) -> None:
+    """Runs a method of the class that a call of it runs; `keys` say for whom an initialiser's arguments are."""
     kernel = frame.kernel
     receiver: Value = kernel.make.instance(callee.cls, callee.grip, callee.args)
     if name == "__call__":
@@ -160,6 +165,8 @@ def run_constructor(
                 possible = context.possible or context.unlikely
                 target = Target(definition.id, kind, rule, callee.cls, possible, by_class=by_class)
                 context.outcome.targets.add(target)
+                if kernel.classes.unknown_before(callee.cls, name) is not None:
+                    context.outcome.reasons.add(Reason.EXTERNAL_VALUE)
             _, passed = hand_over(frame, definition, receiver, args)
             if name == "__init__":
                 note_construction(frame, keys, definition, passed, is_whole(args))
