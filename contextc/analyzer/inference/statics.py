@@ -36,6 +36,12 @@ SPECIAL_FORMS = frozenset(
     }
 )  # fmt: skip
 
+ALIASES = {  # names in `typing` for classes elsewhere, which its stub only declares
+    "List": "builtins.list", "Dict": "builtins.dict", "Set": "builtins.set", "FrozenSet": "builtins.frozenset",
+    "DefaultDict": "collections.defaultdict", "OrderedDict": "collections.OrderedDict", "Deque": "collections.deque",
+    "Counter": "collections.Counter", "ChainMap": "collections.ChainMap",
+}  # fmt: skip
+
 
 class Assigned(NamedTuple):
     """A variable, by the statement that binds it, and the scope that statement stands in."""
@@ -138,6 +144,10 @@ class Statics:
     def _find_member(self, module: ModuleInfo, name: str) -> tuple[Resolved, ...]:
         if module.name in TYPING_MODULES and not module.in_repository and name in SPECIAL_FORMS:
             return (Special(name),)
+        if module.name in TYPING_MODULES and not module.in_repository and name in ALIASES:
+            source, _, real = ALIASES[name].rpartition(".")
+            stub = self.program.find_stub(source)
+            return self.resolve_member(stub, real) if stub is not None else ()
         table = self.table(module.body)
         bindings = table.names.get(name)
         if bindings:
