@@ -10,6 +10,7 @@ from contextc.analyzer.inference.attributes import implicit_outcome, read_attrib
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
 from contextc.analyzer.inference.classes import has_decorator
+from contextc.analyzer.inference.enumerations import make_members
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import overloads
 from contextc.analyzer.inference.program import Definition
@@ -180,6 +181,7 @@ def _create_class(frame: Frame, definition: Definition, at: int) -> None:
                     call_value(frame, bound, Arguments((), ()), at, outcome, how)
             break
     _set_names(frame, definition, at)
+    make_members(frame, definition, at)
     if info.metaclass is not None:
         for name in ("__prepare__", "__new__", "__init__"):
             owner = kernel.classes.owner(info.metaclass, name)

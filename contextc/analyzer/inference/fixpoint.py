@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from contextc.analyzer.inference.binding import parameter_cell, star_value
 from contextc.analyzer.inference.decided import settle_parameters
+from contextc.analyzer.inference.enumerations import is_enum, keep_members
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.kernel import Frame, Kernel
@@ -30,15 +31,10 @@ from contextc.model.edge import Reason
 from contextc.model.facts import SymbolKind
 from contextc.model.value import (
     NOTHING,
-    ClassObject,
     Context,
-    FunctionValue,
-    Grip,
-    PropertyObject,
     SpecialForm,
     Value,
     ValueSet,
-    Wrapper,
 )
 
 UNIT_KINDS = (SymbolKind.MODULE, SymbolKind.CLASS, *FUNCTION_KINDS)
@@ -165,20 +161,15 @@ def evaluate_unit(
         _write_class(frame)
 
 
-_NO_MEMBERS = (FunctionValue, PropertyObject, Wrapper, ClassObject)  # stay attributes of an Enum class
-
-
 def _write_class(frame: Frame) -> None:
     """A class body's names become class attributes; an Enum's values its members."""
-    kernel = frame.kernel
     unit = frame.unit
-    is_enum = kernel.classes.is_subclass(unit.id, "~enum:Enum")
+    holds_members = is_enum(frame, unit.id)
     for name, values in frame.env.items():
         if "." in name:
             continue
-        if is_enum and not name.startswith("_"):
-            member = kernel.make.instance(unit.id, Grip.EXACT)
-            values = frozenset(v if isinstance(v, _NO_MEMBERS) else member for v in values)
+        if holds_members:
+            values = keep_members(frame, unit.id, name, values)
         frame.write(("cattr", unit.id, name), values)
 
 

@@ -12,6 +12,7 @@ from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.attributes import store_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext, call_value
+from contextc.analyzer.inference.enumerations import member_value
 from contextc.analyzer.inference.generics import element_values
 from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate, note_resumed
 from contextc.analyzer.inference.kernel import Frame
@@ -239,6 +240,7 @@ LIBRARY: dict[str, Model] = {
     "~functools:total_ordering": _identity, "~contextlib:contextmanager": _context_manager,
     "~contextlib:asynccontextmanager": _context_manager, "~dataclasses:dataclass": _decorator_or_factory,
     "~abc:abstractmethod": _identity, "~enum:unique": _identity,
+    "~enum:Enum.value": member_value,
     "~importlib.__init__:import_module": _import_module,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {
