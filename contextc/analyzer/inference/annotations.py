@@ -24,6 +24,7 @@ _PLAIN = {
     "Tuple": TUPLE, "LiteralString": "~builtins:str", "NamedTuple": TUPLE, "TypedDict": "~builtins:dict",
     "TypeGuard": "~builtins:bool", "TypeIs": "~builtins:bool",
 }  # fmt: skip
+_CONTAINERS = ("~builtins:", "~collections:", "~collections.__init__:")  # that hold what was put into them
 _LIMIT = 12  # nesting of aliases and subscripts
 
 
@@ -38,6 +39,7 @@ class Annotations:
         self._cache: dict[tuple[str, int, str], ValueSet] = {}
         self._parameters: dict[str, tuple[str, ...]] = {}
         self._views: dict[tuple[str, str], tuple[ValueSet, ...] | None] = {}
+        self._bare: dict[tuple[str, str], tuple[str, str] | None] = {}
         program.find_stub("types")
         self.any = frozenset({self._make.special("Any")})
         self.none = frozenset({self._make.instance(NONE, Grip.EXACT)})
@@ -297,6 +299,25 @@ class Annotations:
                     break
         self._views[key] = found
         return found
+
+    def bare_base(self, class_id: str, base: str) -> tuple[str, str] | None:
+        """The class of the repository by which `class_id` gets to the library's `base`, and its own base on that way,
+        where this is a container that is written without type arguments; else None."""
+        key = (class_id, base)
+        if key not in self._bare:
+            self._bare[key] = self._find_bare(class_id, base)
+        return self._bare[key]
+
+    def _find_bare(self, class_id: str, base: str) -> tuple[str, str] | None:
+        for cls in self.classes.mro(class_id):
+            for parent, args in self.classes.info(cls).bases if self.classes.in_repository(cls) else ():
+                if self.classes.in_repository(parent) or not self.classes.is_known(parent):
+                    continue
+                if not self.classes.is_subclass(parent, base):
+                    continue
+                is_bare = parent.startswith(_CONTAINERS) and not args and self.type_parameters(parent)
+                return (cls, parent) if is_bare else None
+        return None
 
 
 def variable_keys(values: ValueSet) -> list[str]:

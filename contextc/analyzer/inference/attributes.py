@@ -320,7 +320,8 @@ def bind(frame: Frame, value: Value, receiver: Value, owner: str, at: int) -> Va
         getter = kernel.classes.owner(value.cls, "__get__")
         if getter is not None and kernel.classes.in_repository(getter):
             return _call_descriptor(frame, value, receiver, at)
-        if isinstance(receiver, Instance) and (receiver.args or receiver.site):
+        is_bare = isinstance(receiver, Instance) and value.args and kernel.annotations.bare_base(receiver.cls, owner)
+        if isinstance(receiver, Instance) and (receiver.args or receiver.site or is_bare):
             return substitute(kernel.annotations, frozenset({value}), mapping_for(frame, receiver, owner), keep=False)
     if isinstance(value, TypeVariable) and isinstance(receiver, Instance):
         return substitute(kernel.annotations, frozenset({value}), mapping_for(frame, receiver, owner), keep=False)

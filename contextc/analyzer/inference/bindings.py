@@ -165,10 +165,10 @@ def public_parts(value: ir.Expr) -> Iterator[Public]:
 def _added_names(body: tuple[ir.Stmt, ...]) -> Iterator[Public]:
     """`__all__.extend(…)` and `__all__.append(…)`."""
     for statement in body:
-        if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
-            if _dotted(statement.value.func) in ("__all__.extend", "__all__.append"):
-                for argument in statement.value.args:
-                    yield from public_parts(argument.value)
+        call = statement.value if isinstance(statement, ir.Evaluate) else None
+        if isinstance(call, ir.Call) and _dotted(call.func) in ("__all__.extend", "__all__.append"):
+            for argument in call.args:
+                yield from public_parts(argument.value)
         for block in child_blocks(statement):
             yield from _added_names(block)
 

@@ -8,6 +8,7 @@ its allocation site; those of a declared one in its type arguments.
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitute, variable_keys
+from contextc.analyzer.inference.bare_containers import held_mapping
 from contextc.analyzer.inference.classes import TYPE
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model import ir
@@ -65,6 +66,9 @@ def mapping_for(frame: Frame, value: Instance, base: str) -> dict[str, ValueSet]
     mine = dict(zip(annotations.type_parameters(value.cls), own, strict=False))
     if base == value.cls:
         return mine
+    held = held_mapping(frame, value, base) if kernel.classes.in_repository(value.cls) else None
+    if held is not None:
+        return held
     view = annotations.view(value.cls, base)
     if view is None:
         return {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE
 from contextc.analyzer.inference.attributes import implicit_outcome, note_plain, read_attribute
+from contextc.analyzer.inference.bare_containers import hold_item
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
 from contextc.analyzer.inference.dictionaries import dict_item, store_item
@@ -270,8 +271,11 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
         missing = NOTHING
         if has_own_method(frame, value, "__missing__"):
             missing = call_method(frame, value, "__missing__", (key,), at, Rule.OPERATOR)
-        if value.site is not None or missing:
-            return (dict_item(frame, value, key) if value.site is not None else NOTHING) | missing
+        has_site = value.site is not None and not kernel.classes.in_repository(value.cls)
+        if has_site:
+            return dict_item(frame, value, key) | missing
+        if missing:
+            return call_method(frame, value, "__getitem__", (key,), at, Rule.OPERATOR) | missing
     if value.cls in ("~builtins:list", TUPLE):
         return element_values(frame, frozenset({value}))
     return call_method(frame, value, "__getitem__", (key,), at, Rule.OPERATOR)
@@ -314,6 +318,9 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
             continue
         if has_own_method(frame, value, "__setitem__"):
             call_method(frame, value, "__setitem__", (key, stored), at, Rule.OPERATOR)
+            continue
+        if kernel.classes.in_repository(value.cls):
+            hold_item(frame, value, key, stored)
             continue
         if value.site is None:
             continue

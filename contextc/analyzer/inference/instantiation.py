@@ -183,6 +183,8 @@ def _construct_without_init(
 ) -> None:
     """No `__init__` of the repository: the class itself is the target; a data class's fields take the arguments.
     `is_below`: one of several classes, which is never certain."""
+    from contextc.analyzer.inference.library import take_in
+
     kernel = frame.kernel
     outcome = context.outcome
     if outcome is not None and not made:
@@ -192,6 +194,7 @@ def _construct_without_init(
         abstract = by_class and _is_extended(kernel, callee.cls)
         one = Target(callee.cls, kind, Rule.CONSTRUCTOR, callee.cls, possible, abstract, is_below, by_class=by_class)
         outcome.targets.add(one)
+    take_in(frame, kernel.make.instance(callee.cls, callee.grip, callee.args), args)
     unknown = kernel.classes.has_unknown_base(callee.cls)
     fields = declared_fields(kernel.statics, kernel.classes, callee.cls)
     if fields and (initialiser in (None, OBJECT) or initialiser == TUPLE or unknown):

@@ -7,6 +7,7 @@ In: a stub's function or class and arguments. Out: the declared result for these
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import substitute, variable_keys
+from contextc.analyzer.inference.bare_containers import hold, hold_keywords
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.callbacks import (
     Handed,
@@ -77,6 +78,8 @@ def call_stub(
     if definition.name == "update" and isinstance(receiver, Instance) and receiver.site is not None:
         _store_keywords(frame, receiver, args)
         args = _take_over(frame, receiver, args)
+    if definition.name == "update" and isinstance(receiver, Instance):
+        hold_keywords(frame, receiver, args.keywords)
     note_overrides(frame, definition, receiver, context)
     found: set[Value] = set()
     pairs: list[Handed] = []
@@ -210,9 +213,11 @@ def _fill_receiver(
 ) -> None:
     """Arguments whose declared type is the receiver's own type variable go into its cells."""
     owner = definition.enclosing_class()
-    if owner is None or not isinstance(receiver, Instance) or receiver.site is None or "@" not in receiver.site:
+    if owner is None or not isinstance(receiver, Instance) or definition.name in _READING:
         return
-    if definition.name in _READING:
+    if frame.kernel.classes.in_repository(receiver.cls):
+        hold(frame, receiver, owner.id, solution)
+    if receiver.site is None or "@" not in receiver.site:
         return
     fill_site(frame, receiver, owner.id, solution)
 
@@ -280,6 +285,21 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
                 declared |= substitute(kernel.annotations, told, solution, keep=False) if told else {made}
     register_callbacks(frame, args, context, pairs, module)
     return declared if says_more else frozenset({made})
+
+
+def take_in(frame: Frame, made: Instance, args: Arguments) -> None:
+    """What the library's initialiser takes into an object of a class below a bare container."""
+    kernel = frame.kernel
+    for name in ("__init__", "__new__"):
+        owner = kernel.classes.owner(made.cls, name)
+        if owner is None or kernel.annotations.bare_base(made.cls, owner) is None:
+            continue
+        first = kernel.statics.table(kernel.definition(owner)).names[name][0]
+        definition = getattr(first, "definition", None)
+        if isinstance(definition, Definition):
+            for _, bound in choose_overloads(frame, overloads(frame, definition), made, args):
+                hold(frame, made, owner, _solve_bound(frame, bound))
+    hold_keywords(frame, made, args.keywords)
 
 
 def _made_by_new(frame: Frame, definition: Definition, cls: str) -> ValueSet:
