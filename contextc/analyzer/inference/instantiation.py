@@ -10,21 +10,18 @@ from collections.abc import Iterator
 
 from contextc.analyzer.inference.annotations import TUPLE
 from contextc.analyzer.inference.binding import Arguments, is_whole
-from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.calls import (
     CallContext,
     call_function,
     call_open,
-    call_value,
     expand_arguments,
     hand_over,
 )
-from contextc.analyzer.inference.classes import OBJECT, declared_fields, has_decorator
+from contextc.analyzer.inference.classes import OBJECT, declared_fields
 from contextc.analyzer.inference.construction import find_place, note_construction, running_method
 from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Target
-from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     ClassObject,
@@ -198,12 +195,9 @@ def _construct_without_init(
     unknown = kernel.classes.has_unknown_base(callee.cls)
     fields = declared_fields(kernel.statics, kernel.classes, callee.cls)
     if fields and (initialiser in (None, OBJECT) or initialiser == TUPLE or unknown):
-        _fill_fields(frame, callee, args, [name for name, _, _ in fields])
-        for name, definition, binding in fields:
-            _run_default(frame, callee, definition, name, binding, context)
-        post = kernel.classes.owner(callee.cls, "__post_init__")
-        if post is not None and kernel.classes.in_repository(post) and _is_dataclass(frame, callee.cls):
-            run_constructor(frame, callee, post, "__post_init__", Arguments((), ()), context)
+        from contextc.analyzer.inference.data_fields import fill_fields
+
+        fill_fields(frame, callee, args, context)
 
 
 def _is_extended(kernel: Kernel, cls: str) -> bool:
@@ -223,41 +217,3 @@ def _is_extended(kernel: Kernel, cls: str) -> bool:
 
 def _methods(kernel: Kernel, cls: str) -> Iterator[Definition]:
     return (child for child in kernel.definition(cls).children if child.is_function)
-
-
-def _run_default(
-    frame: Frame, callee: ClassObject, definition: Definition, name: str, binding: ValueBinding, context: CallContext
-) -> None:
-    """`field(default_factory=f)`: making an object calls `f`."""
-    if not isinstance(binding.value, ir.Call):
-        return
-    kernel = frame.kernel
-    for argument in binding.value.args:
-        if argument.keyword not in ("default_factory", "factory"):
-            continue
-        for item in kernel.statics.resolve_expression(definition, argument.value):
-            for value in kernel.static_value(item):
-                how = (EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK)
-                if isinstance(value, FunctionValue):
-                    made = call_value(frame, value, Arguments((), ()), context.at, context.outcome, how)
-                    frame.write(("iattr", callee.cls, name), made)
-
-
-def _is_dataclass(frame: Frame, cls: str) -> bool:
-    kernel = frame.kernel
-    names = frozenset({"dataclass"})
-    return any(
-        has_decorator(kernel.statics, kernel.definition(c), names)
-        for c in kernel.classes.mro(cls)
-        if kernel.classes.in_repository(c)
-    )
-
-
-def _fill_fields(frame: Frame, callee: ClassObject, args: Arguments, fields: list[str]) -> None:
-    for index, (star, values) in enumerate(args.positional):
-        if star or index >= len(fields):
-            break
-        frame.write(("iattr", callee.cls, fields[index]), values)
-    for name, values in args.keywords:
-        if name in fields:
-            frame.write(("iattr", callee.cls, name), values)

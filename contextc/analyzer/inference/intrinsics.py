@@ -12,6 +12,7 @@ from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.attributes import store_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext, call_value
+from contextc.analyzer.inference.data_fields import replace_fields
 from contextc.analyzer.inference.enumerations import member_value
 from contextc.analyzer.inference.generics import element_values
 from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate, note_resumed
@@ -240,7 +241,7 @@ LIBRARY: dict[str, Model] = {
     "~functools:total_ordering": _identity, "~contextlib:contextmanager": _context_manager,
     "~contextlib:asynccontextmanager": _context_manager, "~dataclasses:dataclass": _decorator_or_factory,
     "~abc:abstractmethod": _identity, "~enum:unique": _identity,
-    "~enum:Enum.value": member_value,
+    "~enum:Enum.value": member_value, "~dataclasses:replace": replace_fields, "~copy:replace": replace_fields,
     "~importlib.__init__:import_module": _import_module,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {
