@@ -316,7 +316,7 @@ class Annotations:
                 if not self.classes.is_subclass(parent, base):
                     continue
                 is_bare = parent.startswith(_CONTAINERS) and not args and self.type_parameters(parent)
-                return (cls, parent) if is_bare else None
+                return (cls, parent) if is_bare and not self.classes.info(cls).special_bases else None
         return None
 
 

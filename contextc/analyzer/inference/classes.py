@@ -55,6 +55,7 @@ class Classes:
         self._heirs: dict[tuple[str, str], tuple[str, ...]] = {}
         self._storers: dict[tuple[str, str, str | None], tuple[str, ...]] = {}
         self._stores: dict[tuple[str, str], bool] = {}
+        self._forms: dict[tuple[str, str], bool] = {}
         program.find_stub("builtins")
         for module in program.repository:
             for definition in module.definitions:
@@ -99,6 +100,14 @@ class Classes:
     def is_subclass(self, class_id: str, base: str) -> bool:
         """Whether `base` is in the MRO of `class_id`."""
         return class_id == base or base in self.mro(class_id)
+
+    def has_form(self, class_id: str, form: str) -> bool:
+        """Whether the class, or one of the repository above it, has that special base of `typing`."""
+        key = (class_id, form)
+        if key not in self._forms:
+            local = (self.info(c) for c in self.mro(class_id) if self.in_repository(c))
+            self._forms[key] = any(form == name for info in local for name, _ in info.special_bases)
+        return self._forms[key]
 
     def has_unknown_base(self, class_id: str) -> bool:
         """Whether a base could not be found, so that members may come from it."""

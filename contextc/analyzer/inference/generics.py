@@ -11,6 +11,7 @@ from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitu
 from contextc.analyzer.inference.bare_containers import held_mapping
 from contextc.analyzer.inference.classes import TYPE
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.records import named_items
 from contextc.model import ir
 from contextc.model.value import (
     NOTHING,
@@ -80,7 +81,7 @@ def tuple_items(frame: Frame, value: Instance, symbolic: bool = False) -> list[V
     """Values per index of a tuple of known length. `symbolic` leaves those of the unit's own `*args` as what the caller
     passed."""
     if value.cls != TUPLE:
-        return None
+        return named_items(frame, value)
     if value.site is None:
         return list(value.args) if value.args else None
     length = known_length(value)

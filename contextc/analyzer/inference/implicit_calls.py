@@ -22,6 +22,7 @@ from contextc.analyzer.inference.generics import (
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.namespaces import lookup_namespace
 from contextc.analyzer.inference.recorder import Target
+from contextc.analyzer.inference.records import record_item
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
@@ -267,6 +268,9 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
     items = list_items(frame, value)
     if items is not None and all(_is_index(k, len(items)) for k in key):
         return pick(frame, items, key)
+    declared = record_item(frame, value, key)
+    if declared is not None:
+        return declared
     if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
         missing = NOTHING
         if has_own_method(frame, value, "__missing__"):

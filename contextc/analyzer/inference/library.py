@@ -30,6 +30,7 @@ from contextc.analyzer.inference.generics import mapping_for, move_items, solve
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import Bound, choose_overloads, overloads
 from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.records import record_item
 from contextc.model.edge import Reason
 from contextc.model.value import (
     NOTHING,
@@ -195,7 +196,11 @@ def stub_result(
 def _dict_access(
     frame: Frame, definition: Definition, receiver: Value | None, args: Arguments, context: CallContext
 ) -> ValueSet | None:
-    """`d.get("k")` on a dict made in the repository, whose literal keys are known."""
+    """`d.get("k")` on a dict made in the repository, whose literal keys are known, or on a `TypedDict`."""
+    if isinstance(receiver, Instance) and definition.name in ("get", "pop") and args.positional:
+        declared = record_item(frame, receiver, args.positional[0][1])
+        if declared is not None:
+            return declared.union(*(values for _, values in args.positional[1:]))
     if not isinstance(receiver, Instance) or receiver.site is None or not is_dict(frame, receiver):
         return None
     if definition.name == "copy" and context.at >= 0:
