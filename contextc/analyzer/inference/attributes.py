@@ -384,7 +384,7 @@ def _read_class(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSe
             found |= _bind_to_class(frame, item, value, at)
         found |= _perhaps_above(frame, value.cls, name, at)
     if owner is None or (owner == "~builtins:object" and name not in ("__new__", "__init__")):
-        found |= _read_metaclass(frame, value, name, at)
+        found |= read_metaclass(frame, value, name, at)
     if value.grip is not Grip.EXACT:
         for below, other in classes.owners_below(value.cls, name, running_method(frame, value)):
             receiver = kernel.make.class_object(below, Grip.DECLARED)
@@ -436,7 +436,8 @@ def _bind_to_class(frame: Frame, item: Value, value: ClassObject, at: int) -> Va
     return frozenset({item})
 
 
-def _read_metaclass(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSet:
+def read_metaclass(frame: Frame, value: ClassObject, name: str, at: int) -> ValueSet:
+    """What the metaclass gives a class under this name, past the class itself."""
     kernel = frame.kernel
     meta = kernel.classes.info(value.cls).metaclass or TYPE
     owner = kernel.classes.owner(meta, name)
@@ -554,20 +555,25 @@ def _may_manage(frame: Frame, owner: str, name: str) -> bool:
 
 
 def delete_attribute(frame: Frame, owner: ValueSet, name: str, at: int) -> None:
-    """`del owner.name`: a property's deleter runs."""
+    """`del owner.name`: a property's deleter, a descriptor's `__delete__`, the class's `__delattr__` run."""
     from contextc.analyzer.inference.binding import Arguments
     from contextc.analyzer.inference.calls import call_value
+    from contextc.analyzer.inference.implicit_calls import call_method, has_own_method
 
     kernel = frame.kernel
     for value in owner:
         if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
             continue
         cls = kernel.classes.owner(value.cls, name)
-        if cls is None or not kernel.classes.in_repository(cls):
-            continue
-        for item in frame.read(("cattr", cls, name)):
+        found = frame.read(("cattr", cls, name)) if cls is not None and kernel.classes.in_repository(cls) else NOTHING
+        for item in found:
             if isinstance(item, PropertyObject) and item.deleter is not None:
                 outcome = implicit_outcome(frame, at, "delete")
                 method = kernel.make.bound(value, item.deleter)
                 how = (EdgeKind.PROPERTY, Rule.PROPERTY_DELETE)
                 call_value(frame, method, Arguments((), ()), at, outcome, how)
+            elif has_own_method(frame, item, "__delete__"):
+                call_method(frame, item, "__delete__", (frozenset({value}),), at, Rule.DESCRIPTOR)
+        if has_own_method(frame, value, "__delattr__"):
+            key: ValueSet = frozenset({kernel.make.literal("str", name)})
+            call_method(frame, value, "__delattr__", (key,), at, Rule.DESCRIPTOR)

@@ -284,9 +284,9 @@ def _run_conversion(frame: Frame, expr: ir.Call, callees: ValueSet, args: Argume
             names = ("__format__", "__str__", "__repr__")
         if names is None or isinstance(callee, Instance):
             continue
-        for mark, values in args.positional:
+        for index, (mark, values) in enumerate(args.positional):
             if not mark:
-                convert(frame, frame.expand(values), names, expr.at)
+                convert(frame, frame.expand(values), names, expr.at, index)
 
 
 def _lambda(frame: Frame, expr: ir.Lambda) -> ValueSet:
@@ -471,8 +471,8 @@ def _convert_operands(frame: Frame, values: ValueSet, at: int) -> None:
     """`"%s" % x` converts x, or each item of a tuple."""
     for value in values:
         items = tuple_items(frame, value) if isinstance(value, Instance) else None
-        for item in items if items is not None else [frozenset({value})]:
-            convert(frame, item, ("__str__", "__repr__"), at)
+        for index, item in enumerate(items if items is not None else [frozenset({value})]):
+            convert(frame, item, ("__str__", "__repr__"), at, index)
 
 
 _JOINED = ("~builtins:list", "~builtins:tuple")

@@ -7,7 +7,7 @@ the operation's node. `a + b` runs `A.__add__`, and `B.__radd__` where the left 
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE
-from contextc.analyzer.inference.attributes import implicit_outcome, note_plain, read_attribute
+from contextc.analyzer.inference.attributes import implicit_outcome, note_plain, read_attribute, read_metaclass
 from contextc.analyzer.inference.bare_containers import hold_item
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import call_value
@@ -58,7 +58,10 @@ def call_method(
         value = value.value
     if isinstance(value, (Open, External, SpecialForm)):
         return frozenset({value}) if not isinstance(value, External) else NOTHING
-    methods = read_attribute(frame, value, name, -1)
+    if isinstance(value, ClassObject) and has_own_method(frame, value, name):
+        methods = read_metaclass(frame, value, name, -1)
+    else:
+        methods = read_attribute(frame, value, name, -1)
     if not methods:
         return NOTHING
     outcome = implicit_outcome(frame, at, operation or name)
@@ -71,11 +74,12 @@ def call_method(
 
 
 def has_own_method(frame: Frame, value: Value, name: str) -> bool:
-    """Whether a repository class gives the value this method."""
+    """Whether a repository class gives the value this method: its class, for a class its metaclass."""
     classes = frame.kernel.classes
-    if not isinstance(value, Instance) or not classes.is_known(value.cls):
+    if not isinstance(value, (Instance, ClassObject)) or not classes.is_known(value.cls):
         return False
-    owner = classes.owner(value.cls, name)
+    cls = value.cls if isinstance(value, Instance) else classes.info(value.cls).metaclass
+    owner = classes.owner(cls, name) if cls is not None else None
     return owner is not None and classes.in_repository(owner)
 
 
@@ -439,12 +443,14 @@ def _note_other(frame: Frame, value: Value, at: int, operation: str) -> None:
         outcome.others += 1
 
 
-def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int) -> None:
-    """A conversion such as `str(x)`: the first of `names` that the repository defines runs."""
+def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int, index: int = 0) -> None:
+    """A conversion such as `str(x)`: the first of `names` that the repository defines runs. `index` tells apart what
+    one call converts: each runs its own method."""
+    operation = f"conversion {index}"
     for value in values:
         for name in names:
             if has_own_method(frame, value, name):
-                call_method(frame, value, name, (), at, Rule.CONVERSION, "conversion")
+                call_method(frame, value, name, (), at, Rule.CONVERSION, operation)
                 break
         else:
-            _note_other(frame, value, at, "conversion")
+            _note_other(frame, value, at, operation)
