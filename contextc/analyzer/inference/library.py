@@ -7,7 +7,7 @@ In: a stub's function or class and arguments. Out: the declared result for these
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import substitute, variable_keys
-from contextc.analyzer.inference.bare_containers import hold, hold_keywords
+from contextc.analyzer.inference.bare_containers import hold, hold_item, hold_keywords
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.callbacks import (
     Handed,
@@ -46,6 +46,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
+_GROWING = ("~builtins:list", "~typing:MutableSequence")
 _READING = frozenset(
     {
         "get", "pop", "popitem", "index", "count", "remove", "discard", "__contains__", "__getitem__", "__eq__",
@@ -88,6 +89,8 @@ def call_stub(
         own = _receiver_mapping(frame, chosen, receiver)
         fresh = _solve_bound(frame, bound)
         pairs.extend(_callables(frame, chosen, receiver, args, bound, {**fresh, **own}))
+        if receiver is None:
+            _fill_arguments(frame, bound)
         if special is None:
             _fill_receiver(frame, chosen, receiver, fresh)
             found |= stub_result(frame, chosen, receiver, {**fresh, **own})
@@ -225,6 +228,21 @@ def _fill_receiver(
     if receiver.site is None or "@" not in receiver.site:
         return
     fill_site(frame, receiver, owner.id, solution)
+
+
+def _fill_arguments(frame: Frame, bound: Bound) -> None:
+    """`heappush(heap, item)`: what is declared to be of a list's element type may be put into that list."""
+    for _, declared, given in bound:
+        lists = [v for v in declared if isinstance(v, Instance) and v.cls in _GROWING and v.args]
+        keys = {key for one in lists for key in variable_keys(one.args[0])}
+        for _, other, values in bound if keys else ():
+            if not any(isinstance(v, TypeVariable) and v.key in keys for v in other):
+                continue
+            for value in given:
+                if isinstance(value, Instance) and frame.kernel.classes.is_known(value.cls):
+                    hold_item(frame, value, NOTHING, values)
+                    if value.site is not None and "@" in value.site and value.cls == "~builtins:list":
+                        frame.write(("arg", value.site, 0), values)
 
 
 def fill_site(frame: Frame, instance: Instance, owner: str, solution: dict[str, ValueSet]) -> None:
