@@ -266,8 +266,8 @@ def record(
     if frame.recorder is not None:
         frame.recorder.met += 1
     possible = context.possible or context.unlikely or (group is not None and kind is EdgeKind.PROPERTY)
-    once = rule is Rule.DESCRIPTOR and frame.kernel.keeps_result(callee)
-    indirect = group is not None or guessed or once  # never certain
+    possible |= rule is Rule.DESCRIPTOR and frame.kernel.keeps_result(callee)  # of all accesses the first runs it
+    indirect = group is not None or guessed  # never certain
     context.outcome.targets.add(
         Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow, _by_class(receiver))
     )

@@ -12,8 +12,12 @@ from contextc.analyzer.inference.kernel import Kernel
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.recorder import Outcome, Recorder, Target
 from contextc.model import ir
+from contextc.model.edge import Rule
 from contextc.model.traverse import iter_nodes
 from contextc.model.value import ClassObject, Grip, Instance
+
+_HANDED = frozenset({Rule.CONSTRUCTOR, Rule.LIBRARY_CALLBACK})  # classes as values, functions given to a library
+MAX_GATHERED = 24  # functions of anywhere that a loop's calls keep; measured in docs/decisions/0010
 
 
 class Reach:
@@ -101,8 +105,31 @@ class Sightings:
             return frozenset()
         seen = {t.callee for t in outcome.targets if not t.by_class}
         return frozenset(
-            t.callee for t in outcome.targets if t.callee not in seen and self._is_distant(unit, t)
+            t.callee
+            for t in outcome.targets
+            if (t.callee not in seen and self._is_distant(unit, t)) or (t.rule in _HANDED and self._is_foreign(unit, t))
         )
+
+    def find_gathered(self, unit: Definition, at: int, outcome: Outcome) -> frozenset[str]:
+        """The functions from other packages, out of reach, among many that a loop calls one after the other: they
+        were gathered from anywhere, and few of them are for the object at hand."""
+        callees = {t.callee for t in outcome.targets if t.rule is Rule.CALLABLE_VALUE and not t.possible}
+        if len(callees) <= MAX_GATHERED or at not in self._calls_of_loops(unit):
+            return frozenset()
+        return frozenset(t.callee for t in outcome.targets if t.callee in callees and self._is_foreign(unit, t))
+
+    def _calls_of_loops(self, unit: Definition) -> frozenset[int]:
+        """The ordinals of a body's calls of a variable that a loop of it binds."""
+        nodes = list(iter_nodes(*unit.facts.body))
+        targets = iter_nodes(*(n.target for n in nodes if isinstance(n, (ir.For, ir.Generator))))
+        bound = {n.id for n in targets if isinstance(n, ir.Name)}
+        calls = (n for n in nodes if isinstance(n, ir.Call) and isinstance(n.func, ir.Name))
+        return frozenset(n.at for n in calls if n.func.id in bound)  # type: ignore[union-attr]
+
+    def _is_foreign(self, unit: Definition, target: Target) -> bool:
+        """Whether a callee lives in another package, out of reach."""
+        module, home = self._kernel.definition(target.callee).module, unit.module
+        return module.module_id not in self._reach.modules_from(home) and _package(module) != _package(home)
 
     def _is_distant(self, unit: Definition, target: Target) -> bool:
         callee = self._kernel.definition(target.callee)

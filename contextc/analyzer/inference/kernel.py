@@ -63,6 +63,18 @@ def only_refuses(body: tuple[ir.Stmt, ...]) -> bool:
     return isinstance(error, ir.Name) and error.id == "NotImplementedError"
 
 
+def stores_by_name(body: tuple[ir.Stmt, ...]) -> bool:
+    """Whether a body stores something under a name that it computes: into a `__dict__`, or by `setattr`."""
+    nodes = list(iter_nodes(*body))
+    if any(isinstance(n, ir.Name) and n.id == "setattr" for n in nodes):
+        return True
+    names = {n.attr for n in nodes if isinstance(n, ir.Attribute)}
+    stored = not names.isdisjoint(("setdefault", "update")) or any(
+        isinstance(target, ir.Subscript) for n in nodes if isinstance(n, ir.Assign) for target in n.targets
+    )
+    return "__setattr__" in names or ("__dict__" in names and stored)
+
+
 def does_nothing(body: tuple[ir.Stmt, ...]) -> bool:
     """Whether a body is empty: a docstring, `pass`, `...`."""
     return all(isinstance(s, ir.Evaluate) and isinstance(s.value, (ir.Constant, ir.FString)) for s in body)
@@ -301,11 +313,7 @@ class Kernel:
         """Whether a `__get__` or `__getattr__` may store its result on the object, where the next access finds it."""
         known = self._keeping.get(definition.id)
         if known is None:
-            known = any(
-                (isinstance(n, ir.Attribute) and n.attr in ("__dict__", "__setattr__"))
-                or (isinstance(n, ir.Name) and n.id == "setattr")
-                for n in iter_nodes(*definition.facts.body)
-            )
+            known = stores_by_name(definition.facts.body)
             self._keeping[definition.id] = known
         return known
 

@@ -57,6 +57,7 @@ def resolve_program(solver: Solver) -> Resolved:
     for (unit, at), outcome in recorder.calls.items():
         definition = solver.kernel.definition(unit)
         outcome.wide = width.find_wide(definition, at, outcome) | sightings.find_distant(definition, outcome)
+        outcome.wide |= sightings.find_gathered(definition, at, outcome)
         outcome.unfit = fitness.find_unfit(definition, at, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=True))
         unresolved.update(_open_site(definition, at, outcome))
