@@ -310,10 +310,10 @@ class Kernel:
         return bool(bottom) and all(self._fills(c, definition.name) for c in bottom)
 
     def keeps_result(self, definition: Definition) -> bool:
-        """Whether a `__get__` or `__getattr__` may store its result on the object, where the next access finds it."""
+        """Whether a `__get__` or `__getattr__` may store its result where the next access finds it."""
         known = self._keeping.get(definition.id)
         if known is None:
-            known = stores_by_name(definition.facts.body)
+            known = definition.name in ("__get__", "__getattr__") and stores_by_name(definition.facts.body)
             self._keeping[definition.id] = known
         return known
 
