@@ -16,6 +16,11 @@ from contextc.model.traverse import iter_nodes
 
 MAX_OVERRIDES = 6  # methods that a site outside of the hierarchy keeps; measured in docs/decisions/0006-wide-sites.md
 _BY_RECEIVER = frozenset({Rule.RECEIVER_DECLARED, Rule.RECEIVER_SELF, Rule.RECEIVER_EXACT})
+_MOSTLY_PLAIN = frozenset({Rule.CONVERSION, Rule.ITERATION})
+_CONTAINERS = frozenset(
+    [f"~builtins:{name}" for name in ("list", "dict", "set", "frozenset", "tuple", "str")]
+    + [f"~collections:{name}" for name in ("UserList", "UserDict", "UserString", "OrderedDict", "deque", "defaultdict")]
+)
 _MAX_MIXED = {Rule.OPERATOR: 1, Rule.ITERATION: 1, Rule.PROPERTY_GET: 2}  # docs/decisions/0013-mixed-values.md
 
 
@@ -93,11 +98,19 @@ def find_mixed(kernel: Kernel, outcome: Outcome) -> frozenset[str]:
     """The methods that an operator, a loop or an attribute access admits because values of several classes were mixed
     on their way here; none where few enough are left that one of them is more likely run than not."""
     by_name: dict[tuple[Rule, str], set[str]] = {}
+    beside: set[str] = set()  # of values that run no code of the repository
     for target in outcome.targets:
         if target.rule in _MAX_MIXED and outcome.certainty(target) is not Certainty.POSSIBLE:
             by_name.setdefault((target.rule, kernel.definition(target.callee).name), set()).add(target.callee)
-        elif target.rule is Rule.CONVERSION and outcome.others:
-            by_name.setdefault((target.rule, ""), set()).add(target.callee)
-    return frozenset(
-        c for (rule, _), callees in by_name.items() if len(callees) > _MAX_MIXED.get(rule, 0) for c in callees
-    )
+        if outcome.others and (
+            target.rule in _MOSTLY_PLAIN or (target.rule is Rule.OPERATOR and _is_container(kernel, target.callee))
+        ):
+            beside.add(target.callee)
+    mixed = (c for (rule, _), callees in by_name.items() if len(callees) > _MAX_MIXED[rule] for c in callees)
+    return frozenset(beside).union(mixed)
+
+
+def _is_container(kernel: Kernel, method: str) -> bool:
+    """Whether a method belongs to a class below a container of the library."""
+    owner = kernel.definition(method).enclosing_class()
+    return owner is not None and not _CONTAINERS.isdisjoint(kernel.classes.mro(owner.id))
