@@ -45,6 +45,7 @@ from contextc.model.value import (
 )
 
 How = tuple[EdgeKind, Rule]
+_READING = frozenset({"__get__", "__getattr__"})
 PLAIN: How = (EdgeKind.CALL, Rule.CALLABLE_VALUE)
 MAX_NESTING = 12  # calls evaluated inside one another while solving; deeper ones give what cells already hold
 
@@ -266,8 +267,9 @@ def record(
     if frame.recorder is not None:
         frame.recorder.met += 1
     possible = context.possible or context.unlikely or (group is not None and kind is EdgeKind.PROPERTY)
-    possible |= rule is Rule.DESCRIPTOR and frame.kernel.keeps_result(callee)  # of all accesses the first runs it
-    indirect = group is not None or guessed  # never certain
+    stores = rule is Rule.DESCRIPTOR and frame.kernel.stores_by_name(callee)
+    possible |= stores and callee.name in _READING  # of all accesses the first runs it
+    indirect = group is not None or guessed or stores  # never certain
     context.outcome.targets.add(
         Target(callee.id, kind, rule, group or callee.id, possible, abstract, indirect, hollow, _by_class(receiver))
     )

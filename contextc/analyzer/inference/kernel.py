@@ -309,12 +309,11 @@ class Kernel:
         bottom = [c for c in self.classes.descendants(owner.id) if not self.classes.descendants(c)]
         return bool(bottom) and all(self._fills(c, definition.name) for c in bottom)
 
-    def keeps_result(self, definition: Definition) -> bool:
-        """Whether a `__get__` or `__getattr__` may store its result where the next access finds it."""
+    def stores_by_name(self, definition: Definition) -> bool:
+        """Whether a function stores under a name that it computes: a `__get__` where the next access finds it."""
         known = self._keeping.get(definition.id)
         if known is None:
-            known = definition.name in ("__get__", "__getattr__") and stores_by_name(definition.facts.body)
-            self._keeping[definition.id] = known
+            known = self._keeping[definition.id] = stores_by_name(definition.facts.body)
         return known
 
     def _fills(self, cls: str, name: str) -> bool:
