@@ -82,7 +82,7 @@ def callback_arguments(
     taken = sum(1 for p in definition.facts.parameters if p.kind in ("positional", "normal")) - skip
     if any(mark for mark, _ in args.positional[:taken]):
         return Arguments((), ())
-    if _generic(star.annotation) == "Iterable":  # `pool.map(f, xs, ys)`
+    if subscripted_name(star.annotation) == "Iterable":  # `pool.map(f, xs, ys)`
         from contextc.analyzer.inference.implicit_calls import iterate
 
         return Arguments(tuple((mark, iterate(frame, values, -1)) for mark, values in args.positional[taken:]), ())
@@ -101,10 +101,10 @@ def _hands_on(annotation: ir.Expr | None) -> bool:
     """Whether a `*args` is declared to be what a callable gets: `P.args`, `Unpack[Ts]`, `*Ts`."""
     if isinstance(annotation, ir.Attribute) and annotation.attr == "args":
         return True
-    return isinstance(annotation, ir.Starred) or _generic(annotation) == "Unpack"
+    return isinstance(annotation, ir.Starred) or subscripted_name(annotation) == "Unpack"
 
 
-def _generic(annotation: ir.Expr | None) -> str:
+def subscripted_name(annotation: ir.Expr | None) -> str:
     """The name that an annotation subscripts."""
     name = annotation.value if isinstance(annotation, ir.Subscript) else None
     return name.id if isinstance(name, ir.Name) else name.attr if isinstance(name, ir.Attribute) else ""

@@ -6,8 +6,11 @@ and `__post_init__` run. `field(default_factory=f)` calls `f` for each object th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from contextc.analyzer.inference.binding import Arguments, is_whole
 from contextc.analyzer.inference.bindings import ValueBinding
+from contextc.analyzer.inference.callbacks import subscripted_name
 from contextc.analyzer.inference.calls import CallContext, call_value
 from contextc.analyzer.inference.classes import declared_fields, has_decorator
 from contextc.analyzer.inference.instantiation import run_constructor
@@ -36,8 +39,7 @@ def fill_fields(frame: Frame, callee: ClassObject, args: Arguments, context: Cal
         if name not in given:
             for factory in _factories(frame, definition, binding.value):
                 _run_factory(frame, callee, name, factory, context, sure=is_whole(args))
-    handed = tuple(("", given.get(n, NOTHING)) for n, _, b in fields if _generic(b.annotation) == "InitVar")
-    run_post_init(frame, callee, Arguments(handed, ()), context)
+    run_post_init(frame, callee, _handed_on(fields, given), context)
 
 
 def _given(fields: list[str], args: Arguments) -> dict[str, ValueSet]:
@@ -49,6 +51,12 @@ def _given(fields: list[str], args: Arguments) -> dict[str, ValueSet]:
         found[name] = values
     found.update({name: values for name, values in args.keywords if name in fields})
     return found
+
+
+def _handed_on(fields: Iterable[Field], given: dict[str, ValueSet]) -> Arguments:
+    """What `__post_init__` gets: the arguments of the fields that are no attributes."""
+    kept = (name for name, _, binding in fields if subscripted_name(binding.annotation) == "InitVar")
+    return Arguments(tuple(("", given.get(name, NOTHING)) for name in kept), ())
 
 
 def run_post_init(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> None:
@@ -122,14 +130,8 @@ def replace_fields(frame: Frame, receiver: Value | None, args: Arguments, contex
             given = _given([name for name, _, _ in fields], changes)
             for name, values in given.items():
                 frame.write(("iattr", cls, name), values)
-            handed = tuple(("", given.get(n, NOTHING)) for n, _, b in fields if _generic(b.annotation) == "InitVar")
-            run_post_init(frame, callee, Arguments(handed, ()), context)
+            run_post_init(frame, callee, _handed_on(fields, given), context)
     return None
-
-
-def _generic(annotation: ir.Expr | None) -> str:
-    """The name that an annotation subscripts."""
-    return _last_part(annotation.value) if isinstance(annotation, ir.Subscript) else ""
 
 
 def _last_part(expr: ir.Expr) -> str:
