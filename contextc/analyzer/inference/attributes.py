@@ -490,9 +490,13 @@ def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSe
 def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int) -> None:
     """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store; where the class
     attribute may yet turn out to be one, nothing is stored before its value is known."""
+    from contextc.analyzer.inference.hooks import is_foreign, note_stored
+
     kernel = frame.kernel
     for item in owner:
         value = item.value if isinstance(item, Possible) else item
+        if frame.recorder is not None and at >= 0 and is_foreign(frame, value):
+            note_stored(frame, value, values, implicit_outcome(frame, at, "store"))
         if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
             plain = resolve_copied(frame, values, value)
             if _run_setter(frame, value, name, plain, at) and kernel.classes.in_repository(value.cls):

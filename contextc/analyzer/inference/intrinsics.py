@@ -15,6 +15,14 @@ from contextc.analyzer.inference.calls import CallContext, call_value
 from contextc.analyzer.inference.data_fields import replace_fields
 from contextc.analyzer.inference.enumerations import member_value
 from contextc.analyzer.inference.generics import element_values
+from contextc.analyzer.inference.hooks import (
+    await_handlers,
+    keep_exit_function,
+    keep_handler,
+    perhaps_run_handlers,
+    run_exit_functions,
+    run_handlers,
+)
 from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate, note_resumed
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.namespaces import GLOBALS, lookup_namespace
@@ -243,6 +251,9 @@ LIBRARY: dict[str, Model] = {
     "~abc:abstractmethod": _identity, "~enum:unique": _identity,
     "~enum:Enum.value": member_value, "~dataclasses:replace": replace_fields, "~copy:replace": replace_fields,
     "~importlib.__init__:import_module": _import_module,
+    "~signal:signal": keep_handler, "~signal:raise_signal": run_handlers, "~signal:pause": await_handlers,
+    "~os:kill": perhaps_run_handlers, "~signal:pthread_kill": perhaps_run_handlers,
+    "~atexit:register": keep_exit_function, "~atexit:_run_exitfuncs": run_exit_functions,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {
     "~builtins:super": _super, "~builtins:property": _property, "~builtins:staticmethod": _static_method,

@@ -24,11 +24,12 @@ from contextc.analyzer.inference.statics import (
 from contextc.analyzer.inference.units import Units
 from contextc.analyzer.inference.worklist import Worklist
 from contextc.model import ir
-from contextc.model.edge import Reason
+from contextc.model.edge import Reason, Rule
 from contextc.model.facts import SymbolKind
 from contextc.model.traverse import iter_nodes
 from contextc.model.value import (
     NOTHING,
+    BoundMethod,
     CallableType,
     ClassObject,
     Context,
@@ -176,7 +177,14 @@ class Kernel:
             resolved = self.statics.resolve_attribute(module, name)
             done = frozenset().union(*(self.static_value(item) for item in resolved)) if resolved else NOTHING
             self._stub_values[key] = done
+        if patched and name in self.classes.foreign_stores:
+            return done | self._hooked(self.heap.read(("patched", module.module_id, name), unit))
         return done
+
+    def _hooked(self, stored: ValueSet) -> ValueSet:
+        """Functions that the repository puts in the place of a library's, which may be there or not."""
+        hooks = (v for v in stored if isinstance(v, (FunctionValue, BoundMethod)))
+        return frozenset(self.make.possible(v, Rule.LIBRARY_CALLBACK.value) for v in hooks)
 
     def static_value(self, item: Resolved) -> ValueSet:
         """The value of something resolved by text alone, as an expression would see it."""
