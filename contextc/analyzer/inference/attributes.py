@@ -18,6 +18,7 @@ from contextc.analyzer.inference.construction import (
 )
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.lazy_names import ask_module
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
@@ -80,7 +81,8 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
     if isinstance(value, ClassObject):
         return _read_class(frame, value, name, at)
     if isinstance(value, ModuleValue):
-        return kernel.module_member(kernel.program.modules[value.module], name, frame.order)
+        module = kernel.program.modules[value.module]
+        return kernel.module_member(module, name, frame.order) | ask_module(frame, module, name, at)
     if isinstance(value, SuperObject):
         return _read_super(frame, value, name, at)
     if isinstance(value, (Literal, Text)):

@@ -9,8 +9,9 @@ package, or where no code of the repository is seen to make one.
 from __future__ import annotations
 
 from contextc.analyzer.inference.kernel import Kernel
-from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
+from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome, Recorder, Target
+from contextc.analyzer.inference.statics import Statics
 from contextc.model import ir
 from contextc.model.edge import Rule
 from contextc.model.traverse import iter_nodes
@@ -23,8 +24,9 @@ MAX_GATHERED = 24  # functions of anywhere that a loop's calls keep; measured in
 class Reach:
     """Which modules a module brings in when it is imported, itself included."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, statics: Statics) -> None:
+        self._statics = statics
+        self._program = statics.program
         self._direct: dict[str, list[ModuleInfo]] = {}
         self._all: dict[str, frozenset[str]] = {}
 
@@ -66,7 +68,17 @@ class Reach:
                 if base is not None:
                     found.add(base)
                     found.update(f"{base}.{n.name}" for n in node.names if n.name != "*")
+                    found.update(self._lazy_modules(unit.module, base, [n.name for n in node.names]))
         return found
+
+    def _lazy_modules(self, importer: ModuleInfo, source: str, names: list[str]) -> set[str]:
+        """The modules from which a package gets names that it gives without binding them."""
+        package = self._program.find_module(source, importer)
+        if package is None:
+            return set()
+        lazy = [name for name in names if self._statics.lazy_sources(package, name)]
+        items = [item for name in lazy for item in self._statics.resolve_member(package, name)]
+        return {item.module.name if isinstance(item, Definition) else getattr(item, "name", "") for item in items}
 
 
 def _package(module: ModuleInfo) -> str:
@@ -93,7 +105,7 @@ class Sightings:
 
     def __init__(self, kernel: Kernel, recorder: Recorder) -> None:
         self._kernel = kernel
-        self._reach = Reach(kernel.program)
+        self._reach = Reach(kernel.statics)
         self._seen = set(recorder.made)
         for key, values in kernel.heap.items():
             kinds = (Instance,) if key[0] in ("global", "cattr") else (Instance, ClassObject)  # where classes are named

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contextc.analyzer.inference.lazy_names import is_module_hook
 from contextc.analyzer.inference.program import FUNCTION_KINDS, Definition
 from contextc.model import ir
 from contextc.model.traverse import iter_nodes
@@ -30,6 +31,8 @@ def find_interesting(kernel: Kernel, definition: Definition) -> tuple[str, ...]:
         return ()
     if not facts.is_generator and not any(_gives(node) for node in iter_nodes(*facts.body)):
         return ()
+    if is_module_hook(definition):
+        return tuple(p.name for p in facts.parameters[:1])
     receiver = kernel.first_parameter(definition)
     stars = frozenset(p.name for p in facts.parameters if p.kind == "star")
     uses = _uses(definition, stars) if nodes <= MAX_NODES else _guards(definition)

@@ -168,7 +168,8 @@ class Kernel:
                 submodule = self.program.find_module(f"{module.name}.{name}", module) if module.is_package else None
                 if submodule is not None:
                     found |= {self.make.module(submodule.module_id)}
-                elif module.facts.partial:
+                found |= self._lazy_member(module, name, unit) if submodule is None else NOTHING
+                if submodule is None and module.facts.partial:
                     found |= self.open(Reason.SYNTAX)
             return found
         key = (module.module_id, name)
@@ -180,6 +181,13 @@ class Kernel:
         if patched and name in self.classes.foreign_stores:
             return done | self._hooked(self.heap.read(("patched", module.module_id, name), unit))
         return done
+
+    def _lazy_member(self, module: ModuleInfo, name: str, unit: int) -> ValueSet:
+        found = NOTHING
+        for source, attribute in self.statics.lazy_sources(module, name):
+            target = self.program.module(source, "")
+            found |= self.module_member(target, attribute, unit) if attribute else {self.make.module(source)}
+        return found
 
     def _hooked(self, stored: ValueSet) -> ValueSet:
         """Functions that the repository puts in the place of a library's, which may be there or not."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from itertools import product
 
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.lazy_names import is_module_hook
 from contextc.analyzer.inference.program import Definition
 from contextc.model.value import (
     NOTHING,
@@ -36,6 +37,7 @@ from contextc.model.value import (
 
 MAX_RECEIVERS = 48  # specialisations of one method for objects that are known by their place; of a short one more,
 MAX_RECEIVER_NODES = 12_000  # as long as all of them have no more nodes
+MAX_LAZY_NAMES = 96  # that are asked of one module's `__getattr__`
 MAX_CONTEXTS = 6  # of one function, told apart by values; twice as many by shapes
 FUNCTION_SHAPE, CLASS_SHAPE, OBJECT_SHAPE = "shape.function", "shape.class", "shape.object"
 _REST = "shape.rest"
@@ -120,7 +122,8 @@ def _request(
     for column in keys:
         size *= len(column)
     collapsed = kernel.make.intrinsic(_COLLAPSED)
-    most = {"contexts": MAX_CONTEXTS, "shapes": 2 * MAX_CONTEXTS, "places": _most_receivers(definition)}[level]
+    most = MAX_LAZY_NAMES if is_module_hook(definition) else MAX_CONTEXTS
+    most = {"contexts": most, "shapes": 2 * MAX_CONTEXTS, "places": _most_receivers(definition)}[level]
     if size > (2 * MAX_CONTEXTS if level == "places" else most):
         frame.write((level, definition.id), frozenset({collapsed}))
         return None

@@ -24,6 +24,7 @@ from contextc.analyzer.inference.implicit_calls import (
     test_truth,
 )
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.lazy_names import ask_module
 from contextc.analyzer.inference.narrowing import join_environments, narrow
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.scopes import bind_name, bind_target, unbind_target
@@ -202,10 +203,10 @@ def _import_from(frame: Frame, statement: ir.ImportFrom) -> None:
                 for name in kernel.statics.exported_names(module):
                     bind_name(frame, name, kernel.module_member(module, name, frame.order))
             continue
-        bind_name(frame, item.asname or item.name, _imported(frame, source, item.name))
+        bind_name(frame, item.asname or item.name, _imported(frame, source, item.name, item.at))
 
 
-def _imported(frame: Frame, source: str | None, name: str) -> ValueSet:
+def _imported(frame: Frame, source: str | None, name: str, at: int) -> ValueSet:
     kernel = frame.kernel
     importer = frame.unit.module
     module = kernel.program.find_module(source, importer) if source else None
@@ -215,7 +216,7 @@ def _imported(frame: Frame, source: str | None, name: str) -> ValueSet:
         submodule = kernel.program.find_module(f"{module.name}.{name}", importer)
         if submodule is not None:
             return frozenset({kernel.make.module(submodule.module_id)})
-    found = kernel.module_member(module, name, frame.order, patched=False)
+    found = kernel.module_member(module, name, frame.order, patched=False) | ask_module(frame, module, name, at)
     bound = name in kernel.statics.table(module.body).names
     if not bound:
         submodule = kernel.program.find_module(f"{module.name}.{name}", importer)

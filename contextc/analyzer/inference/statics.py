@@ -22,6 +22,7 @@ from contextc.analyzer.inference.bindings import (
     build_table,
     public_parts,
 )
+from contextc.analyzer.inference.lazy_names import Sources, find_sources
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.model import ir
 
@@ -82,6 +83,7 @@ class Statics:
         self._members: dict[tuple[str, str], tuple[Resolved, ...]] = {}
         self._open: set[tuple[str, str]] = set()
         self._globals: dict[str, frozenset[str]] = {}
+        self._lazy: dict[tuple[str, str], Sources] = {}
         self._public: dict[str, tuple[frozenset[str], bool]] = {}
         self._listing: set[tuple[str, str]] = set()
         self._followed: set[tuple[str, str, int]] = set()
@@ -160,7 +162,20 @@ class Statics:
                     if found:
                         return found
         submodule = self.program.find_module(f"{module.name}.{name}", module) if module.is_package else None
-        return (submodule,) if submodule is not None else ()
+        if submodule is not None:
+            return (submodule,)
+        lazy: list[Resolved] = []
+        for source, attribute in self.lazy_sources(module, name):
+            target = self.program.modules[source]
+            lazy.extend(self.resolve_member(target, attribute) if attribute else (target,))
+        return tuple(lazy)
+
+    def lazy_sources(self, module: ModuleInfo, name: str) -> Sources:
+        """Where a name comes from that the module does not bind but gives, by its text (see lazy_names)."""
+        key = (module.module_id, name)
+        if key not in self._lazy:
+            self._lazy[key] = find_sources(self, module, name)
+        return self._lazy[key]
 
     def exports_name(self, module: ModuleInfo, name: str) -> bool:
         """Whether `from module import *` brings `name`."""
