@@ -65,6 +65,16 @@ def read_attributes(frame: Frame, values: ValueSet, name: str, at: int) -> Value
     return frozenset(found)
 
 
+def note_possible_read(frame: Frame, value: Value, at: int) -> None:
+    """What a name of known shape can mean is read here, whether or not this body calls it."""
+    function = value.function if isinstance(value, BoundMethod) else value
+    symbol = function.symbol if isinstance(function, FunctionValue) else getattr(function, "cls", None)
+    if frame.recorder is None or symbol is None or at < 0 or symbol not in frame.kernel.program.definitions:
+        return
+    if frame.kernel.definition(symbol).module.in_repository and not isinstance(function, Instance):
+        frame.recorder.relations.add((frame.unit.id, at, symbol, EdgeKind.READS_ATTRIBUTE, Rule.GETATTR_PATTERN))
+
+
 def note_plain(frame: Frame, value: Value, at: int, met: int) -> None:
     """A value for which an operation met no repository code since the recorder counted `met`: what other values run at
     `at` is not all that can happen there."""
@@ -82,6 +92,8 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
         return _read_class(frame, value, name, at)
     if isinstance(value, ModuleValue):
         module = kernel.program.modules[value.module]
+        if name == "__name__":
+            return frozenset({kernel.make.literal("str", module.name)})
         return kernel.module_member(module, name, frame.order) | ask_module(frame, module, name, at)
     if isinstance(value, SuperObject):
         return _read_super(frame, value, name, at)
@@ -92,6 +104,8 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
         return frozenset({kernel.make.external(f"{value.name}.{name}")})
     if isinstance(value, Possible):
         inner = read_attribute(frame, value.value, name, at)
+        for item in inner if isinstance(value.value, ModuleValue) else ():
+            note_possible_read(frame, item, at)
         return frozenset(kernel.make.possible(v, value.rule) for v in inner)
     if isinstance(value, Open):
         return frozenset({value})

@@ -8,9 +8,8 @@ open, with its reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from contextc.analyzer.inference.attributes import read_attribute, read_attributes
+from contextc.analyzer.inference.attributes import note_possible_read, read_attribute, read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.namespaces import MAX_ENUMERATED, MAX_UNKNOWN, name_pattern
@@ -19,15 +18,14 @@ from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
-    BoundMethod,
     ClassObject,
     External,
-    FunctionValue,
     Instance,
     Literal,
     ModuleValue,
     Possible,
     SpecialForm,
+    Text,
     Value,
     ValueSet,
 )
@@ -120,18 +118,8 @@ def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | 
     for name in names:
         for item in read_attribute(frame, inner, name, -1):
             found.add(kernel.make.possible(item, Rule.GETATTR_PATTERN.value))
-            _note_read(frame, item, at)
+            note_possible_read(frame, item, at)
     return frozenset(found)
-
-
-def _note_read(frame: Frame, value: Value, at: int) -> None:
-    """What a name pattern enumerates is read here, whether or not this body calls it."""
-    function = value.function if isinstance(value, BoundMethod) else value
-    symbol = function.symbol if isinstance(function, FunctionValue) else getattr(function, "cls", None)
-    if frame.recorder is None or symbol is None or at < 0 or symbol not in frame.kernel.program.definitions:
-        return
-    if frame.kernel.definition(symbol).module.in_repository and not isinstance(function, Instance):
-        frame.recorder.relations.add((frame.unit.id, at, symbol, EdgeKind.READS_ATTRIBUTE, Rule.GETATTR_PATTERN))
 
 
 def attribute_names(frame: Frame, value: Value) -> list[str]:
@@ -169,14 +157,11 @@ def import_modules(frame: Frame, names: ValueSet, package: ValueSet | None, at: 
                 if module is not None:
                     _note_import(frame, module, at)
             continue
-        pattern = name_pattern(name)
-        modules = _matching_modules(frame, pattern) if pattern is not None else []
-        if not modules or len(modules) > MAX_ENUMERATED:
-            unknown = True
-        else:
-            for item in modules:
-                found.add(kernel.make.possible(kernel.make.module(item.module_id), Rule.IMPORT_PATTERN.value))
-                _note_import(frame, item, at)
+        modules = _matching_modules(frame, name, package)
+        unknown |= not modules
+        for item in modules:
+            found.add(kernel.make.possible(kernel.make.module(item.module_id), Rule.IMPORT_PATTERN.value))
+            _note_import(frame, item, at)
     return frozenset(found), unknown
 
 
@@ -199,12 +184,27 @@ def _absolute(frame: Frame, name: str, package: ValueSet | None) -> list[str]:
     return [".".join([*base[: len(base) - (level - 1)], name.lstrip(".")]) for base in bases]
 
 
-def _matching_modules(frame: Frame, pattern: re.Pattern[str]) -> list[ModuleInfo]:
+def _matching_modules(frame: Frame, name: Value, package: ValueSet | None) -> list[ModuleInfo]:
+    """The repository's modules that a name of known parts can mean. Where they are too many, those in which what isn't
+    known is one name; none where these are too many as well."""
+    if not isinstance(name, Text):
+        return []
+    lead = name.parts[0] or ""
+    heads = _absolute(frame, lead, package) if lead.startswith(".") else [lead]
+    texts = [frame.kernel.make.text((head, *name.parts[1:])) if lead else name for head in heads]
+    for unknown in (".*", "[^.]*"):
+        patterns = [p for p in (name_pattern(text, unknown) for text in texts) if p is not None]
+        found = _find_all(frame, patterns)
+        if len(found) <= MAX_ENUMERATED:
+            return found
+    return []
+
+
+def _find_all(frame: Frame, patterns: list[re.Pattern[str]]) -> list[ModuleInfo]:
     program = frame.kernel.program
-    names: Iterable[str] = program.module_names()
     found = []
-    for name in names:
-        if pattern.fullmatch(name):
+    for name in program.module_names():
+        if any(pattern.fullmatch(name) for pattern in patterns):
             module = program.find_module(name, frame.unit.module)
             if module is not None and module.in_repository:
                 found.append(module)

@@ -31,11 +31,11 @@ GLOBALS = "namespace.globals"
 MODULES = "namespace.modules"
 
 
-def name_pattern(value: Value) -> re.Pattern[str] | None:
-    """The names a text of known parts can be; None where no part is known."""
+def name_pattern(value: Value, unknown: str = ".*") -> re.Pattern[str] | None:
+    """The names a text of known parts can be, `unknown` what the others match; None where no part is known."""
     if not isinstance(value, Text) or not any(part for part in value.parts):
         return None
-    return re.compile("".join(re.escape(part) if part is not None else ".*" for part in value.parts), re.DOTALL)
+    return re.compile("".join(re.escape(part) if part is not None else unknown for part in value.parts), re.DOTALL)
 
 
 def lookup_namespace(frame: Frame, namespace: Intrinsic, key: ValueSet) -> ValueSet:

@@ -18,7 +18,7 @@ from contextc.model.facts import SymbolKind
 from contextc.model.value import NOTHING, Instance, Value, ValueSet
 
 CHECKER_NAMES = frozenset({"reveal_type", "reveal_locals"})  # known to type checkers, bound nowhere
-_MODULE_NAMES = {"__name__": "str", "__file__": "str", "__doc__": "str", "__path__": "list", "__package__": "str"}
+_MODULE_NAMES = {"__name__": "str", "__file__": "str", "__doc__": "str", "__path__": "list"}
 
 
 def read_name(frame: Frame, name: str) -> ValueSet:
@@ -62,6 +62,9 @@ def _read_global(frame: Frame, name: str) -> ValueSet:
         return found
     if name == "__name__":
         return found | {kernel.make.literal("str", module.name)}
+    if name == "__package__":
+        package = module.name if module.is_package else module.name.rpartition(".")[0]
+        return found | {kernel.make.literal("str", package)}
     if name in _MODULE_NAMES:
         return found | {kernel.builtin(_MODULE_NAMES[name])}
     builtins = kernel.program.find_stub("builtins")
