@@ -19,6 +19,7 @@ from contextc.analyzer.inference.construction import (
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.lazy_names import ask_module
+from contextc.analyzer.inference.namespaces import note_possible_read
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
@@ -63,16 +64,6 @@ def read_attributes(frame: Frame, values: ValueSet, name: str, at: int) -> Value
         if result:
             note_plain(frame, value, at, met)
     return frozenset(found)
-
-
-def note_possible_read(frame: Frame, value: Value, at: int) -> None:
-    """What a name of known shape can mean is read here, whether or not this body calls it."""
-    function = value.function if isinstance(value, BoundMethod) else value
-    symbol = function.symbol if isinstance(function, FunctionValue) else getattr(function, "cls", None)
-    if frame.recorder is None or symbol is None or at < 0 or symbol not in frame.kernel.program.definitions:
-        return
-    if frame.kernel.definition(symbol).module.in_repository and not isinstance(function, Instance):
-        frame.recorder.relations.add((frame.unit.id, at, symbol, EdgeKind.READS_ATTRIBUTE, Rule.GETATTR_PATTERN))
 
 
 def note_plain(frame: Frame, value: Value, at: int, met: int) -> None:
@@ -521,6 +512,9 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
             frame.write(("cattr", value.cls, name), values)
             frame.write(("iattr", value.cls, name), values)
         elif isinstance(value, ModuleValue):
+            if at >= 0:
+                for old in kernel.module_member(kernel.program.modules[value.module], name, -1) - values:
+                    note_possible_read(frame, old, at)
             frame.write(("patched", value.module, name), values)
         elif isinstance(value, FunctionValue):
             frame.write(("fattr", value.symbol, name), values)

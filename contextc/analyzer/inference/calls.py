@@ -18,6 +18,7 @@ from contextc.analyzer.inference.construction import (
 )
 from contextc.analyzer.inference.generics import GENERATOR_SITE, move_items, solve
 from contextc.analyzer.inference.kernel import Frame, passed_cell
+from contextc.analyzer.inference.namespaces import PATCHED
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
 from contextc.analyzer.inference.specialisation import choose_contexts, read_results
@@ -102,6 +103,9 @@ def _call(frame: Frame, callee: Value, args: Arguments, context: CallContext) ->
     if isinstance(callee, Possible):
         if callee.rule == Rule.RECEIVER_DECLARED.value:
             return _call(frame, callee.value, args, context._replace(unlikely=True))
+        if callee.rule == PATCHED:
+            result = _call(frame, callee.value, args, context._replace(possible=True))
+            return frozenset(frame.kernel.make.possible(v, PATCHED) for v in result)
         return _call(frame, callee.value, args, context._replace(possible=True))
     if isinstance(callee, Partial):
         merged = Arguments(
@@ -136,7 +140,9 @@ def call_open(frame: Frame, callee: Value, args: Arguments, context: CallContext
         move_items(frame, values)
     if isinstance(callee, External):
         from contextc.analyzer.inference.callbacks import register_callbacks
+        from contextc.analyzer.inference.patches import patch_by_name
 
+        patch_by_name(frame, callee, args, context)
         if outcome is not None:
             outcome.others += 1
             if "()" in callee.name and not kernel.externals.is_known_callee(callee.name):

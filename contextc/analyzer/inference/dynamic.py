@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from contextc.analyzer.inference.attributes import note_possible_read, read_attribute, read_attributes
+from contextc.analyzer.inference.attributes import read_attribute, read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.namespaces import MAX_ENUMERATED, MAX_UNKNOWN, name_pattern
+from contextc.analyzer.inference.namespaces import MAX_ENUMERATED, MAX_UNKNOWN, name_pattern, note_possible_read
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule

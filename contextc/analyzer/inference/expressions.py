@@ -31,6 +31,7 @@ from contextc.analyzer.inference.implicit_calls import (
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.memory import REMEMBERED, item_path_of, path_of
 from contextc.analyzer.inference.narrowing import narrow
+from contextc.analyzer.inference.patches import patch_by_fixture
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.recorder import Outcome, describe_callee
 from contextc.analyzer.inference.scopes import bind_name, bind_target, read_name
@@ -202,6 +203,8 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
     args = evaluate_arguments(frame, expr.args)
     if dynamic.reveals(callees):
         special = dynamic.reveal_argument(frame, args, expr.at)
+    if isinstance(expr.func, ir.Attribute):
+        patch_by_fixture(frame, expr, args)
     outcome: Outcome | None = None
     if frame.recorder is not None:
         outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe_callee(expr.func))

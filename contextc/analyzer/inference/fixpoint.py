@@ -7,7 +7,7 @@ over frozen cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from random import Random
 from typing import NamedTuple
@@ -270,11 +270,19 @@ def find_foreign_stores(program: Program) -> frozenset[str]:
                 for target in _targets(node):
                     if isinstance(target, ir.Attribute) and not _is_name(target.value, receiver):
                         found.add(target.attr)
-                if isinstance(node, ir.Call) and _is_name(node.func, "setattr") and len(node.args) == 3:
-                    name = node.args[1].value
-                    if isinstance(name, ir.Constant) and isinstance(name.value, str):
-                        found.add(name.value)
+                found.update(_replaced_names(node))
     return frozenset(found)
+
+
+def _replaced_names(node: object) -> Iterator[str]:
+    """The names that `setattr(owner, "name", f)`, `patch.object(owner, "name")`, `patch("owner.name")` write out."""
+    if not isinstance(node, ir.Call):
+        return
+    called = node.func.attr if isinstance(node.func, ir.Attribute) else getattr(node.func, "id", "")
+    for argument in node.args[:2] if called in ("setattr", "patch", "object") else ():
+        text = argument.value
+        if isinstance(text, ir.Constant) and isinstance(text.value, str):
+            yield text.value.rpartition(".")[2]
 
 
 def _is_name(expr: ir.Expr, name: str) -> bool:

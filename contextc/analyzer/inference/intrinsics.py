@@ -26,6 +26,13 @@ from contextc.analyzer.inference.hooks import (
 from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate, note_resumed
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.namespaces import GLOBALS, lookup_namespace
+from contextc.analyzer.inference.patches import (
+    patch_by_path,
+    patch_items,
+    patch_object,
+    patch_several,
+    set_attribute,
+)
 from contextc.model.edge import Reason, Rule
 from contextc.model.value import (
     NOTHING,
@@ -253,9 +260,13 @@ LIBRARY: dict[str, Model] = {
     "~importlib.__init__:import_module": _import_module,
     "~signal:signal": keep_handler, "~signal:raise_signal": run_handlers, "~signal:pause": await_handlers,
     "~os:kill": perhaps_run_handlers, "~signal:pthread_kill": perhaps_run_handlers,
+    "~unittest.mock:_patcher.__call__": patch_by_path, "~unittest.mock:_patcher.object": patch_object,
+    "~unittest.mock:_patcher.multiple": patch_several,
+    "~_pytest.monkeypatch:MonkeyPatch.setattr": set_attribute,
     "~atexit:register": keep_exit_function, "~atexit:_run_exitfuncs": run_exit_functions,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {
+    "~unittest.mock:_patch_dict": patch_items,
     "~builtins:super": _super, "~builtins:property": _property, "~builtins:staticmethod": _static_method,
     "~builtins:classmethod": _class_method, "~builtins:type": _type, "~functools:partial": _partial,
     "~functools:partialmethod": _partial, "~functools:singledispatchmethod": _single_dispatch,

@@ -39,6 +39,7 @@ from contextc.model.value import (
     Grip,
     Instance,
     Open,
+    Possible,
     SpecialForm,
     TypeVariable,
     Value,
@@ -191,7 +192,7 @@ class Kernel:
 
     def _hooked(self, stored: ValueSet) -> ValueSet:
         """Functions that the repository puts in the place of a library's, which may be there or not."""
-        hooks = (v for v in stored if isinstance(v, (FunctionValue, BoundMethod)))
+        hooks = (v for v in stored if isinstance(v, (FunctionValue, BoundMethod, Possible)))
         return frozenset(self.make.possible(v, Rule.LIBRARY_CALLBACK.value) for v in hooks)
 
     def static_value(self, item: Resolved) -> ValueSet:

@@ -12,11 +12,13 @@ from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.statics import Assigned, Unclear
 from contextc.model import ir
-from contextc.model.edge import Reason, Rule
+from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
+    BoundMethod,
     ClassObject,
     FunctionValue,
+    Instance,
     Intrinsic,
     Literal,
     ModuleValue,
@@ -29,6 +31,7 @@ MAX_ENUMERATED = 64  # candidates of one name pattern; more say nothing
 MAX_UNKNOWN = 16  # candidates of a name of which nothing is known
 GLOBALS = "namespace.globals"
 MODULES = "namespace.modules"
+PATCHED = "patched"  # the rule of a possible value that a test puts in the place of another, and of what it gives
 
 
 def name_pattern(value: Value, unknown: str = ".*") -> re.Pattern[str] | None:
@@ -80,6 +83,16 @@ def _lookup_globals(frame: Frame, owner: ModuleValue, key: ValueSet) -> ValueSet
             if isinstance(value, (FunctionValue, ClassObject)):
                 found.add(kernel.make.possible(value, Rule.GETATTR_PATTERN.value))
     return frozenset(found)
+
+
+def note_possible_read(frame: Frame, value: Value, at: int) -> None:
+    """What a name of known shape can mean is read here, whether or not this body calls it."""
+    function = value.function if isinstance(value, BoundMethod) else value
+    symbol = function.symbol if isinstance(function, FunctionValue) else getattr(function, "cls", None)
+    if frame.recorder is None or symbol is None or at < 0 or symbol not in frame.kernel.program.definitions:
+        return
+    if frame.kernel.definition(symbol).module.in_repository and not isinstance(function, Instance):
+        frame.recorder.relations.add((frame.unit.id, at, symbol, EdgeKind.READS_ATTRIBUTE, Rule.GETATTR_PATTERN))
 
 
 def _can_run(frame: Frame, module: ModuleInfo, name: str) -> bool:
