@@ -106,7 +106,7 @@ def analyze_repository(options: Options) -> Repository:
         resolved.unresolved,
         resolved.imports,
         loaded.skipped,
-        loaded.notes,
+        tuple(sorted({*loaded.notes, *resolved.notes})),
         resolved.call_sites,
         options.resolver,
     )

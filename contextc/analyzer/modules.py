@@ -112,6 +112,11 @@ def _iterate_upwards(folder: str) -> Iterable[str]:
     yield ""
 
 
+def _shared_length(one: str, other: str) -> int:
+    """How many folders two paths begin with alike."""
+    return len(posixpath.commonpath([f"/{one}", f"/{other}"]).split("/")) if one else 0
+
+
 def _name_file(path: str, place: Place) -> ModuleFile:
     below = path[len(place.folder) + 1 :] if place.folder else path
     stem, suffix = posixpath.splitext(below)
@@ -178,6 +183,7 @@ class ModuleIndex:
         bases = {base for path in self._files if (base := self._base_of(path)) is not None}
         self._bases = tuple(Place(base, "") for base in sorted(bases))
         self._children = self._list_children()
+        self._spaces = self._list_spaces()
 
     def find(self, importer: ModuleFile, name: str) -> Found | None:
         """What the absolute dotted `name` means in `importer`, before the standard library is asked; None: nothing.
@@ -194,6 +200,22 @@ class ModuleIndex:
         known = {*self._own_places(importer), *self._roots}
         rest = dict.fromkeys([Place("", ""), Place(posixpath.dirname(importer.path), ""), *self._bases])
         return self._find_below([place for place in rest if place not in known], name)
+
+    def find_assumed(self, importer: ModuleFile, name: str) -> tuple[Found, tuple[str, ...]] | None:
+        """What a dotted `name` that nothing answers means below a folder that no metadata calls a source root, and
+        those folders: packages without `__init__` (PEP 420) lie there. Of several files the nearest to the importer;
+        nothing where that does not decide."""
+        names = name.split(".")
+        places = [folder for folder in self._spaces.get(names[0], ()) if folder not in self._prefix]
+        found = {folder: item for folder in places if (item := self._descend(folder, names)) not in (None, MISSING)}
+        files = [folder for folder, item in found.items() if item is not None and item.file is not None]
+        if files:
+            near = {folder: _shared_length(folder, posixpath.dirname(importer.path)) for folder in files}
+            best = [folder for folder in files if near[folder] == max(near.values())]
+            item = found[best[0]]
+            return (item, (best[0],)) if len(best) == 1 and item is not None else None
+        folders = tuple(dict.fromkeys(part for item in found.values() if item is not None for part in item.folders))
+        return (Found(None, folders), tuple(found)) if folders else None
 
     def find_inside(self, folders: Iterable[str], name: str) -> Found | None:
         """What `name`, relative to a package, means in that package's folders."""
@@ -259,6 +281,15 @@ class ModuleIndex:
                 if name != "__init__":
                     children[stem].add(name)
         return dict(children)
+
+    def _list_spaces(self) -> dict[str, list[str]]:
+        """By name, the folders outside of packages that hold a folder of that name without `__init__`, sorted."""
+        spaces: defaultdict[str, list[str]] = defaultdict(list)
+        for folder in sorted(self._folders - {""}):
+            above, name = posixpath.split(folder)
+            if above and folder not in self._packages and self._packages.isdisjoint(_iterate_upwards(above)):
+                spaces[name].append(above)
+        return dict(spaces)
 
     def _own_places(self, importer: ModuleFile) -> list[Place]:
         own = self._prefix.get(importer.root, Place(importer.root, ""))

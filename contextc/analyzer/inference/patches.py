@@ -72,15 +72,12 @@ def patch_items(frame: Frame, receiver: Value | None, args: Arguments, context: 
 def set_attribute(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
     """`monkeypatch.setattr("pkg.mod.name", new)` and `monkeypatch.setattr(owner, "name", new)`."""
     if len(args.positional) == 2 and not any(keyword == "value" for keyword, _ in args.keywords):
-        return _set_by_path(frame, args, context)
+        for owner, text in _named_by(frame, _given(args, 0, "target")):
+            _replace(frame, owner, text, _given(args, 1, "name"), context.at)
+        return None
     for name in _texts(_given(args, 1, "name")):
         _replace(frame, _given(args, 0, "target"), name, _given(args, 2, "value"), context.at)
     return None
-
-
-def _set_by_path(frame: Frame, args: Arguments, context: CallContext) -> None:
-    for owner, name in _named_by(frame, _given(args, 0, "target")):
-        _replace(frame, owner, name, _given(args, 1, "name"), context.at)
 
 
 def patch_by_fixture(frame: Frame, expr: ir.Call, args: Arguments) -> None:

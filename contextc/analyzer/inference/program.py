@@ -8,14 +8,16 @@ and typeshed's never meet.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from contextc.analyzer.modules import MISSING, ModuleIndex
+from contextc.analyzer.modules import MISSING, Found, ModuleIndex
+from contextc.model import ir
 from contextc.model.analysis import ModuleFile
 from contextc.model.facts import ModuleFacts, SymbolFacts, SymbolKind
 from contextc.model.interner import Interner
 from contextc.model.span import LineIndex, Position, Span
+from contextc.model.traverse import iter_nodes
 
 FUNCTION_KINDS = (SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.LAMBDA)
 EMPTY_FACTS = ModuleFacts(
@@ -165,6 +167,7 @@ class Program:
         self._folders: dict[str, tuple[str, ...]] = {}  # by module_id, where a package's submodules lie
         self._found: dict[tuple[str, str, str], ModuleInfo | None] = {}
         self._stubs: dict[str, ModuleInfo | None] = {}
+        self._assumed: dict[str, list[str]] | None = None
         self.repository: list[ModuleInfo] = []
         order = 0
         for file, facts, text in files:
@@ -214,7 +217,47 @@ class Program:
                 self._found[key] = self._find(name, self._files[importer.module_id])
         return self._found[key]
 
+    def assumed_roots(self) -> dict[str, list[str]]:
+        """Folders that some import takes for a source root, since nothing else answers it, with what they are asked
+        for: an assumption, which no metadata confirms."""
+        if self._assumed is None:
+            self._assumed = {}
+            found: dict[str, set[str]] = {}
+            asked: dict[tuple[str, str, str], ModuleInfo] = {}  # files of one folder, named from one root, find the same
+            for module in self.repository:
+                asked.update({(module.root, module.folder, n): module for n in _dotted_imports(module.facts)})
+            for (_, _, name), module in asked.items():
+                file = self._files[module.module_id]
+                for root in self._assume(name, file)[1] if self._find_known(name, file) is None else ():
+                    found.setdefault(root, set()).add(name)
+            self._assumed = {root: sorted(names) for root, names in sorted(found.items())}
+        return self._assumed
+
+    def crosses_assumed(self, one: ModuleInfo, other: ModuleInfo) -> bool:
+        """Whether a module is reached from another one through an assumed root."""
+        return any(
+            other.path.startswith(f"{root}/") and not one.path.startswith(f"{root}/") for root in self.assumed_roots()
+        )
+
+    def _assume(self, name: str, importer: ModuleFile) -> tuple[Found, tuple[str, ...]]:
+        top = name.partition(".")[0]
+        known = self._find_known(top, importer)
+        if known is not None and known.origin != "namespace":
+            return MISSING, ()
+        return self._index.find_assumed(importer, name) or (MISSING, ())
+
     def _find(self, name: str, importer: ModuleFile) -> ModuleInfo | None:
+        known = self._find_known(name, importer)
+        if known is not None:
+            return known
+        if "." not in name and all(f"{name}." not in f"{n}." for names in self.assumed_roots().values() for n in names):
+            return None
+        found, _ = self._assume(name, importer)
+        if found.file is not None:
+            return self._module_of(found.file)
+        return self._namespace(name, found.folders) if found.folders else None
+
+    def _find_known(self, name: str, importer: ModuleFile) -> ModuleInfo | None:
         """Looks in the importer's own places, the standard library, the source roots, the environment, elsewhere."""
         own = self._index.find(importer, name)
         if own is not None and own.file is not None:
@@ -293,6 +336,18 @@ class Program:
             return None
         base = parts[: len(parts) - drop]
         return ".".join([*base, module] if module else base)
+
+
+def _dotted_imports(facts: ModuleFacts) -> Iterator[str]:
+    """Absolute dotted names that a file imports; of `from a import b` both `a` and `a.b`, which may be a module."""
+    for symbol in facts.symbols:
+        for node in iter_nodes(*symbol.body):
+            if isinstance(node, ir.Import):
+                yield from (item.name for item in node.names if "." in item.name)
+            elif isinstance(node, ir.ImportFrom) and not node.level:
+                yield from (f"{node.module}.{item.name}" for item in node.names if item.name != "*")
+                if "." in node.module:
+                    yield node.module
 
 
 def _list_names(modules: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.relations import iter_relations
 from contextc.analyzer.inference.revealing import Revealed, iter_revealed
 from contextc.analyzer.inference.width import Width, find_mixed
+from contextc.model.diagnostic import Note
 from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Rule, Site, Unresolved
 from contextc.model.symbol import Import, Symbol
 
@@ -34,6 +35,7 @@ class Resolved(NamedTuple):
     call_sites: int
     revealed: tuple[Revealed, ...] = ()
     work: Work = NO_WORK
+    notes: tuple[Note, ...] = ()  # what was assumed
 
 
 def describe_program(solver: Solver) -> Resolved:
@@ -76,12 +78,28 @@ def resolve_program(solver: Solver) -> Resolved:
         else:
             edges.add(relation)
     return described._replace(
-        edges=tuple(sorted(edges, key=_edge_key)),
+        edges=tuple(sorted({_weaken(solver, edge) for edge in edges}, key=_edge_key)),
         unresolved=tuple(sorted(unresolved, key=_unresolved_key)),
         imports=tuple(sorted(imports, key=lambda i: (i.importer, i.line, i.name, i.target or ""))),
         revealed=tuple(sorted(iter_revealed(solver, recorder))),
         work=solver.work,
+        notes=tuple(_describe_roots(solver)),
     )
+
+
+def _describe_roots(solver: Solver) -> Iterator[Note]:
+    for root, names in solver.kernel.program.assumed_roots().items():
+        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        yield Note(f"{root}/", f"taken for a source root: nothing else answers the import of {shown}")
+
+
+def _weaken(solver: Solver, edge: Edge) -> Edge:
+    """What an assumption about the source roots leads to is not certain."""
+    program = solver.kernel.program
+    if edge.certainty is not Certainty.CERTAIN or not program.assumed_roots():
+        return edge
+    one, other = (solver.kernel.definition(symbol).module for symbol in (edge.caller, edge.callee))
+    return edge._replace(certainty=Certainty.LIKELY) if program.crosses_assumed(one, other) else edge
 
 
 def _unresolved_key(item: Unresolved) -> tuple[object, ...]:
