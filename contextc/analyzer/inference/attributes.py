@@ -186,6 +186,8 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
             receiver = kernel.make.instance(below, grip)
             more = _bind_all(frame, _class_level(frame, other, name), receiver, other, at)
             found |= more if classes.in_repository(value.cls) else _unlikely(frame, more)
+            for item in more if owner is None and value.grip is Grip.DECLARED else ():
+                note_possible_read(frame, item, at, Rule.RECEIVER_DECLARED)  # the declared class has none
         everywhere = owner is None or name in classes.foreign_stores or (frame.recorder is not None and not found)
         running = running_method(frame, value)
         for below in classes.descendants(value.cls) if everywhere else classes.storers_below(value.cls, name, running):

@@ -13,6 +13,7 @@ from contextc.analyzer.inference.memory import path_of
 from contextc.analyzer.inference.narrowing import Tested, join_environments, keep_instances, tested_classes
 from contextc.analyzer.inference.scopes import bind_name
 from contextc.model import ir
+from contextc.model.edge import Reason
 from contextc.model.value import NOTHING, ClassObject, External, Grip, Instance, Literal, Value, ValueSet
 
 RunBlock = Callable[[Frame, tuple[ir.Stmt, ...]], None]
@@ -211,11 +212,23 @@ def _bind_sequence(frame: Frame, pattern: ir.MatchSequence, values: ValueSet) ->
     return frozenset(matched)
 
 
+def _is_declared(frame: Frame, value: Instance) -> bool:
+    """Whether a value is a mapping of which it is declared what it holds: by type arguments, by its own class."""
+    classes = frame.kernel.classes
+    if not classes.is_known(value.cls) or not classes.is_subclass(value.cls, "~typing:Mapping"):
+        return False
+    return bool(value.args) or classes.in_repository(value.cls)
+
+
 def _bind_mapping(frame: Frame, pattern: ir.MatchMapping, values: ValueSet) -> ValueSet:
+    """A mapping pattern asks a subject what it is: what one of no declared type holds is never known in full."""
     from contextc.analyzer.inference.implicit_calls import subscript
 
+    rest = NOTHING
+    if frame.recorder is not None and not any(isinstance(v, Instance) and _is_declared(frame, v) for v in values):
+        rest = frame.kernel.open(Reason.UNTYPED_RECEIVER)
     for key, part in zip(pattern.keys, pattern.patterns, strict=False):
-        bind_pattern(frame, part, subscript(frame, values, evaluate(frame, key), False, -1))
+        bind_pattern(frame, part, subscript(frame, values, evaluate(frame, key), False, -1) | rest)
     if pattern.rest is not None:
         bind_name(frame, pattern.rest, frozenset(v for v in values if isinstance(v, Instance)))
     return values

@@ -85,14 +85,14 @@ def _lookup_globals(frame: Frame, owner: ModuleValue, key: ValueSet) -> ValueSet
     return frozenset(found)
 
 
-def note_possible_read(frame: Frame, value: Value, at: int) -> None:
-    """What a name of known shape can mean is read here, whether or not this body calls it."""
+def note_possible_read(frame: Frame, value: Value, at: int, rule: Rule = Rule.GETATTR_PATTERN) -> None:
+    """What an attribute can mean, by a name of known shape or on a class below, is read here, called or not."""
     function = value.function if isinstance(value, BoundMethod) else value
     symbol = function.symbol if isinstance(function, FunctionValue) else getattr(function, "cls", None)
     if frame.recorder is None or symbol is None or at < 0 or symbol not in frame.kernel.program.definitions:
         return
     if frame.kernel.definition(symbol).module.in_repository and not isinstance(function, Instance):
-        frame.recorder.relations.add((frame.unit.id, at, symbol, EdgeKind.READS_ATTRIBUTE, Rule.GETATTR_PATTERN))
+        frame.recorder.relations.add((frame.unit.id, at, symbol, EdgeKind.READS_ATTRIBUTE, rule))
 
 
 def _can_run(frame: Frame, module: ModuleInfo, name: str) -> bool:

@@ -30,7 +30,7 @@ def iter_relations(solver: Solver, recorder: Recorder) -> Iterator[Edge | Import
         yield from _name_relations(solver, unit)
     for unit_id, at, target, kind, rule in sorted(recorder.relations, key=lambda r: (r[0], r[1], r[2])):
         unit = solver.kernel.definition(unit_id)
-        dynamic = rule in (Rule.IMPORT_PATTERN, Rule.GETATTR_PATTERN)
+        dynamic = rule in (Rule.IMPORT_PATTERN, Rule.GETATTR_PATTERN, Rule.RECEIVER_DECLARED)
         certainty = Certainty.POSSIBLE if dynamic else Certainty.CERTAIN
         yield _edge(unit, unit.span(at).start, target, kind, rule, certainty)
 
