@@ -164,12 +164,14 @@ def _told(frame: Frame, found: ValueSet) -> ValueSet:
 
 
 def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
+    from contextc.analyzer.inference.made_objects import read_member
+
     kernel = frame.kernel
     classes = kernel.classes
     if name == "__class__":
         return frozenset({kernel.make.class_object(value.cls, value.grip)})
     owner = classes.owner(value.cls, name)
-    found: set[Value] = set()
+    found: set[Value] = set(read_member(frame, value, name, at))
     if owner is not None:
         found |= _bind_all(frame, _class_level(frame, owner, name), value, owner, at)
         found |= _perhaps_above(frame, value.cls, name, at)
@@ -500,6 +502,7 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
     """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store; where the class
     attribute may yet turn out to be one, nothing is stored before its value is known."""
     from contextc.analyzer.inference.hooks import is_foreign, note_stored
+    from contextc.analyzer.inference.made_objects import store_member
 
     kernel = frame.kernel
     for item in owner:
@@ -507,6 +510,7 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
         if frame.recorder is not None and at >= 0 and is_foreign(frame, value):
             note_stored(frame, value, values, implicit_outcome(frame, at, "store"))
         if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
+            store_member(frame, value, name, values)
             plain = resolve_copied(frame, values, value)
             if _run_setter(frame, value, name, plain, at) and kernel.classes.in_repository(value.cls):
                 store_field(frame, value, name, values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contextc.analyzer.inference.binding import Arguments
+from contextc.analyzer.inference.contained import register_contained
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import Bound
 from contextc.analyzer.inference.program import Definition
@@ -38,6 +39,7 @@ IMMEDIATE = frozenset(
         "copy", "operator", "_operator", "json", "textwrap", "_contextvars",
     }
 )  # modules whose functions call what they are handed before they return
+_LOOKING = frozenset({"typing", "types", "enum", "dataclasses"})  # whose functions call nothing in a container
 Handed = tuple[ValueSet, Arguments]  # functions given to a library, and what it is declared to call them with
 _POSITIONAL = "args"  # parameters of the standard library whose values a callable beside them gets, by their names
 _BY_NAME = ("kwargs", "kwds")
@@ -54,6 +56,8 @@ def register_callbacks(
     if context.outcome is not None:
         for value in _handed_over(args, declared):
             _note(frame, value, context, module in IMMEDIATE)
+        if module not in IMMEDIATE and module not in _LOOKING:
+            register_contained(frame, args, context.outcome)
     if declared:
         from contextc.analyzer.inference.calls import call_value
 

@@ -12,6 +12,7 @@ from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.attributes import store_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext, call_value
+from contextc.analyzer.inference.contained import register_contained
 from contextc.analyzer.inference.data_fields import replace_fields
 from contextc.analyzer.inference.enumerations import member_value
 from contextc.analyzer.inference.generics import element_values
@@ -25,6 +26,7 @@ from contextc.analyzer.inference.hooks import (
 )
 from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate, note_resumed
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.made_objects import MADE_CLASS, make_classes, make_namespace, make_options
 from contextc.analyzer.inference.namespaces import GLOBALS, lookup_namespace
 from contextc.analyzer.inference.patches import (
     patch_by_path,
@@ -144,10 +146,14 @@ def _super(frame: Frame, receiver: Value | None, args: Arguments, context: CallC
 
 
 def _type(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
-    """`type(x)` is x's class; `type(name, bases, dict)` makes one that no text shows."""
+    """`type(x)` is x's class; `type(name, bases, dict)` makes one that no text shows, of which its bases are known."""
     make = frame.kernel.make
     if len(args.positional) != 1:
-        return frame.kernel.open(Reason.DYNAMIC_CODE)
+        if context.outcome is not None:
+            register_contained(frame, args, context.outcome)
+        bases = element_values(frame, _argument(args, 1))
+        known = {b for b in bases if isinstance(b, ClassObject) and frame.kernel.classes.in_repository(b.cls)}
+        return known | make_classes(frame, _argument(args, 2)) | frame.kernel.open(Reason.DYNAMIC_CODE)
     found: set[Value] = set()
     for value in args.positional[0][1]:
         if isinstance(value, Instance):
@@ -266,7 +272,8 @@ LIBRARY: dict[str, Model] = {
     "~atexit:register": keep_exit_function, "~atexit:_run_exitfuncs": run_exit_functions,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {
-    "~unittest.mock:_patch_dict": patch_items,
+    "~unittest.mock:_patch_dict": patch_items, "~types:SimpleNamespace": make_namespace,
+    "~argparse:Namespace": make_options,
     "~builtins:super": _super, "~builtins:property": _property, "~builtins:staticmethod": _static_method,
     "~builtins:classmethod": _class_method, "~builtins:type": _type, "~functools:partial": _partial,
     "~functools:partialmethod": _partial, "~functools:singledispatchmethod": _single_dispatch,
@@ -281,6 +288,8 @@ def call_intrinsic(frame: Frame, callee: Intrinsic, args: Arguments, context: Ca
     owner = callee.owner
     if context.outcome is not None:
         context.outcome.others += 1
+    if callee.name == MADE_CLASS:
+        return frozenset({owner}) if owner is not None else NOTHING
     if callee.name == "identity":
         return _argument(args, 0)
     if callee.name == "register" and isinstance(owner, Partial):

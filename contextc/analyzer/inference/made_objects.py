@@ -1,0 +1,68 @@
+"""Objects whose attributes are written where they are made: `SimpleNamespace(run=job)`, `type("Dev", (), {"run": f})`.
+
+In: such a call, and later reads and stores of attributes. Out: what the attribute holds. The attributes live in the
+cells of a dict: that of the members for a class made by `type`, one of its own for a namespace.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.binding import Arguments
+from contextc.analyzer.inference.calls import CallContext
+from contextc.analyzer.inference.classes import OBJECT
+from contextc.analyzer.inference.dictionaries import copy_items, dict_item, is_dict, store_name
+from contextc.analyzer.inference.kernel import Frame
+from contextc.model.value import NOTHING, Grip, Instance, Value, ValueSet
+
+NAMESPACES = ("~types:SimpleNamespace", "~argparse:Namespace")
+MADE_CLASS = "made.class"
+
+
+def make_namespace(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    """`SimpleNamespace(**attributes)`."""
+    return _make(frame, NAMESPACES[0], args, context)
+
+
+def make_options(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    """`argparse.Namespace(**attributes)`."""
+    return _make(frame, NAMESPACES[1], args, context)
+
+
+def _make(frame: Frame, cls: str, args: Arguments, context: CallContext) -> ValueSet | None:
+    if context.at < 0:
+        return None
+    site = frame.site_key(context.at)
+    given = [(None, values) for _, values in args.positional]  # a mapping, from Python 3.13 on
+    for name, values in (*given, *args.keywords):
+        if name is not None:
+            store_name(frame, site, name, values)
+        for value in values if name is None else ():
+            copy_items(frame, value, site)
+    return frozenset({frame.kernel.make.instance(cls, Grip.EXACT, (), site)})
+
+
+def make_classes(frame: Frame, members: ValueSet) -> ValueSet:
+    """The classes that `type(name, bases, members)` makes of dicts made in the repository."""
+    make = frame.kernel.make
+    return frozenset(
+        make.intrinsic(MADE_CLASS, make.instance(OBJECT, Grip.EXACT, (), value.site))
+        for value in members
+        if isinstance(value, Instance) and is_dict(frame, value)
+    )
+
+
+def store_member(frame: Frame, value: Instance, name: str, values: ValueSet) -> None:
+    """`namespace.name = values`; nothing for any other object."""
+    if value.site is not None and value.cls in (OBJECT, *NAMESPACES):
+        store_name(frame, value.site, name, values)
+
+
+def read_member(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
+    """An attribute of such an object; a function of a made class is bound to it. Nothing for any other object."""
+    from contextc.analyzer.inference.attributes import bind
+
+    if value.site is None or value.cls not in (OBJECT, *NAMESPACES):
+        return NOTHING
+    make = frame.kernel.make
+    table = make.instance("~builtins:dict", Grip.EXACT, (), value.site)
+    found = dict_item(frame, table, frozenset({make.literal("str", name)}))
+    return NOTHING.union(*(bind(frame, v, value, OBJECT, at) for v in found)) if value.cls == OBJECT else found
