@@ -152,7 +152,7 @@ def _type(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
         if context.outcome is not None:
             register_contained(frame, args, context.outcome)
         bases = element_values(frame, _argument(args, 1))
-        known = {b for b in bases if isinstance(b, ClassObject) and frame.kernel.classes.in_repository(b.cls)}
+        known = frozenset(b for b in bases if isinstance(b, ClassObject) and frame.kernel.classes.in_repository(b.cls))
         return known | make_classes(frame, _argument(args, 2)) | frame.kernel.open(Reason.DYNAMIC_CODE)
     found: set[Value] = set()
     for value in args.positional[0][1]:

@@ -11,6 +11,7 @@ from contextc.analyzer.inference.calls import CallContext
 from contextc.analyzer.inference.classes import OBJECT
 from contextc.analyzer.inference.dictionaries import copy_items, dict_item, is_dict, store_name
 from contextc.analyzer.inference.kernel import Frame
+from contextc.model.edge import Reason
 from contextc.model.value import NOTHING, Grip, Instance, Value, ValueSet
 
 NAMESPACES = ("~types:SimpleNamespace", "~argparse:Namespace")
@@ -57,7 +58,8 @@ def store_member(frame: Frame, value: Instance, name: str, values: ValueSet) -> 
 
 
 def read_member(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
-    """An attribute of such an object; a function of a made class is bound to it. Nothing for any other object."""
+    """An attribute of such an object, which whoever holds a namespace may set anew; a function of a made class is bound
+    to it. Nothing for any other object."""
     from contextc.analyzer.inference.attributes import bind
 
     if value.site is None or value.cls not in (OBJECT, *NAMESPACES):
@@ -65,4 +67,6 @@ def read_member(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
     make = frame.kernel.make
     table = make.instance("~builtins:dict", Grip.EXACT, (), value.site)
     found = dict_item(frame, table, frozenset({make.literal("str", name)}))
-    return NOTHING.union(*(bind(frame, v, value, OBJECT, at) for v in found)) if value.cls == OBJECT else found
+    if value.cls == OBJECT:
+        return NOTHING.union(*(bind(frame, v, value, OBJECT, at) for v in found))
+    return found | frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE) if frame.recorder is not None else found

@@ -223,8 +223,8 @@ class Program:
         if self._assumed is None:
             self._assumed = {}
             found: dict[str, set[str]] = {}
-            asked: dict[tuple[str, str, str], ModuleInfo] = {}  # files of one folder, named from one root, find the same
-            for module in self.repository:
+            asked: dict[tuple[str, str, str], ModuleInfo] = {}
+            for module in self.repository:  # files of one folder, named from one root, find the same
                 asked.update({(module.root, module.folder, n): module for n in _dotted_imports(module.facts)})
             for (_, _, name), module in asked.items():
                 file = self._files[module.module_id]
