@@ -14,6 +14,7 @@ from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.namespaces import MAX_ENUMERATED, MAX_UNKNOWN, name_pattern, note_possible_read
 from contextc.analyzer.inference.program import Definition, ModuleInfo
+from contextc.analyzer.inference.scopes import read_name
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
@@ -61,6 +62,19 @@ def reveal_argument(frame: Frame, args: Arguments, at: int) -> ValueSet:
         key = (frame.unit.id, at)
         frame.recorder.revealed[key] = frame.recorder.revealed.get(key, NOTHING) | values
     return values
+
+
+def module_name(frame: Frame, field: ir.Expr) -> str | None:
+    """What a replacement field shows that by its text is a module's name: `__name__`, `package.__name__`."""
+    expr = field.value if isinstance(field, ir.Formatted) and field.spec is None else field
+    if isinstance(expr, ir.Name) and expr.id in ("__name__", "__package__"):
+        values = read_name(frame, expr.id)
+        value = next(iter(values)) if len(values) == 1 else None
+        return str(value.value) if isinstance(value, Literal) else None
+    if isinstance(expr, ir.Attribute) and expr.attr == "__name__":
+        owners = frame.kernel.statics.resolve_expression(frame.unit, expr.value)
+        return owners[0].name if len(owners) == 1 and isinstance(owners[0], ModuleInfo) else None
+    return None
 
 
 def super_values(frame: Frame, args: Arguments) -> ValueSet:

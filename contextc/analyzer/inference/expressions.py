@@ -32,7 +32,7 @@ from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.memory import REMEMBERED, item_path_of, path_of
 from contextc.analyzer.inference.narrowing import narrow
 from contextc.analyzer.inference.patches import patch_by_fixture
-from contextc.analyzer.inference.program import Definition, ModuleInfo
+from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, describe_callee
 from contextc.analyzer.inference.scopes import bind_name, bind_target, read_name
 from contextc.model import ir
@@ -91,7 +91,7 @@ def _fstring(frame: Frame, expr: ir.FString) -> ValueSet:
             parts.append(str(part.value) if part.value is not None else None)
             continue
         values = evaluate(frame, part)
-        name = _module_name(frame, part)
+        name = dynamic.module_name(frame, part)
         if name is None:
             fields.append((len(parts), part, values))
         parts.append(name)
@@ -104,19 +104,6 @@ def _fstring(frame: Frame, expr: ir.FString) -> ValueSet:
         inner = _shown(value) if plain and value is not None else (None,)
         found.add(join_text(frame, (*parts[:index], *inner, *parts[index + 1 :])))
     return frozenset(found)
-
-
-def _module_name(frame: Frame, field: ir.Expr) -> str | None:
-    """What a replacement field shows that by its text is a module's name: `__name__`, `package.__name__`."""
-    expr = field.value if isinstance(field, ir.Formatted) and field.spec is None else field
-    if isinstance(expr, ir.Name) and expr.id in ("__name__", "__package__"):
-        values = read_name(frame, expr.id)
-        value = next(iter(values)) if len(values) == 1 else None
-        return str(value.value) if isinstance(value, Literal) else None
-    if isinstance(expr, ir.Attribute) and expr.attr == "__name__":
-        owners = frame.kernel.statics.resolve_expression(frame.unit, expr.value)
-        return owners[0].name if len(owners) == 1 and isinstance(owners[0], ModuleInfo) else None
-    return None
 
 
 def _shown(value: Value) -> tuple[str | None, ...]:
@@ -203,8 +190,7 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
     args = evaluate_arguments(frame, expr.args)
     if dynamic.reveals(callees):
         special = dynamic.reveal_argument(frame, args, expr.at)
-    if isinstance(expr.func, ir.Attribute):
-        patch_by_fixture(frame, expr, args)
+    patch_by_fixture(frame, expr, args)
     outcome: Outcome | None = None
     if frame.recorder is not None:
         outcome = frame.recorder.open_call(frame.unit.id, expr.at, describe_callee(expr.func))
