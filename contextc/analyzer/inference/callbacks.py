@@ -13,7 +13,7 @@ from contextc.analyzer.inference.contained import register_contained
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import Bound
 from contextc.analyzer.inference.program import Definition
-from contextc.analyzer.inference.recorder import Target
+from contextc.analyzer.inference.recorder import Outcome, Target
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Rule
 from contextc.model.value import (
@@ -22,6 +22,7 @@ from contextc.model.value import (
     ClassObject,
     FunctionValue,
     Instance,
+    Intrinsic,
     Partial,
     Possible,
     TypeVariable,
@@ -32,6 +33,7 @@ from contextc.model.value import (
 if TYPE_CHECKING:
     from contextc.analyzer.inference.calls import CallContext
 
+_HOW = (EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK)
 MAX_OVERRIDES = 12  # of a library class in one repository class; more say nothing about this call
 IMMEDIATE = frozenset(
     {
@@ -39,6 +41,7 @@ IMMEDIATE = frozenset(
         "copy", "operator", "_operator", "json", "textwrap", "_contextvars",
     }
 )  # modules whose functions call what they are handed before they return
+KEEPING = frozenset({"~collections:defaultdict"})  # classes there that keep it for later
 _LOOKING = frozenset({"typing", "types", "enum", "dataclasses"})  # whose functions call nothing in a container
 Handed = tuple[ValueSet, Arguments]  # functions given to a library, and what it is declared to call them with
 _POSITIONAL = "args"  # parameters of the standard library whose values a callable beside them gets, by their names
@@ -58,13 +61,55 @@ def register_callbacks(
             _note(frame, value, context, module in IMMEDIATE)
         if module not in IMMEDIATE and module not in _LOOKING:
             register_contained(frame, args, context.outcome)
-    if declared:
-        from contextc.analyzer.inference.calls import call_value
+    for values, arguments in declared or ():
+        for value in values:
+            _run(frame, value, arguments, context, module in IMMEDIATE)
 
-        for values, arguments in declared:
-            for value in values:
-                if isinstance(value, (FunctionValue, BoundMethod, Partial)):
-                    call_value(frame, value, arguments, -1, None)
+
+def _run(frame: Frame, value: Value, arguments: Arguments, context: CallContext, immediate: bool) -> None:
+    """Calls what a library is handed as it is declared to. What isn't a function is recorded by what it runs: a class
+    by its constructor, an object by its `__call__`, `str` by the conversion of what it gets."""
+    from contextc.analyzer.inference.calls import call_value
+
+    inner = value.function if isinstance(value, Partial) else value
+    if isinstance(inner, (FunctionValue, BoundMethod)):
+        call_value(frame, value, arguments, -1, None)
+        if frame.recorder is not None and context.at >= 0:
+            run_handed_conversions(frame, inner, arguments, context.at)
+    elif isinstance(inner, Intrinsic):
+        call_value(frame, value, arguments, context.at, context.outcome, _HOW)
+    elif isinstance(inner, (ClassObject, Instance)) and _runs_code(frame, inner):
+        ran = Outcome() if context.outcome is not None else None
+        call_value(frame, value, arguments, -1, ran, _HOW)
+        if ran is not None and context.outcome is not None:
+            if immediate:
+                context.outcome.targets |= ran.targets
+            else:
+                kind = EdgeKind.REGISTRATION
+                context.outcome.registered |= {t._replace(kind=kind, rule=Rule.LIBRARY_CALLBACK) for t in ran.targets}
+    elif isinstance(inner, ClassObject) and frame.recorder is not None and context.at >= 0:
+        run_handed_conversions(frame, inner, arguments, context.at)
+
+
+def run_handed_conversions(frame: Frame, value: Value, arguments: Arguments, at: int) -> None:
+    """`map(str, items)` converts each item, where there is one."""
+    from contextc.analyzer.inference.conversions import make_likely, run_conversions
+
+    assert frame.recorder is not None
+    met = frame.recorder.met
+    run_conversions(frame, frozenset({value}), arguments, at)
+    if frame.recorder.met > met:
+        for index in range(len(arguments.positional)):
+            make_likely(frame, at, f"conversion {index}")
+
+
+def _runs_code(frame: Frame, value: ClassObject | Instance) -> bool:
+    """Whether calling a value runs code of the repository by its class."""
+    classes = frame.kernel.classes
+    if isinstance(value, ClassObject):
+        return classes.in_repository(value.cls)
+    owner = classes.owner(value.cls, "__call__") if classes.is_known(value.cls) else None
+    return owner is not None and classes.in_repository(owner)
 
 
 def callback_arguments(
@@ -120,23 +165,30 @@ def note_overrides(frame: Frame, definition: Definition, receiver: Value | None,
     owner = definition.enclosing_class()
     if context.outcome is None or owner is None or not isinstance(receiver, (Instance, ClassObject)):
         return
+    if owner.id in ("~builtins:object", "~builtins:type"):
+        return
+    for symbol in overridden(frame, receiver.cls, owner.id):
+        if frame.kernel.definition(symbol).name != definition.name:
+            target = Target(symbol, EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK, symbol, True)
+            context.outcome.targets.add(target)
+
+
+def overridden(frame: Frame, cls: str, base: str) -> list[str]:
+    """The methods that a repository class and those between override of a library class above it, by id, but for the
+    initialiser; none where they are too many to say anything."""
     classes = frame.kernel.classes
-    if not classes.in_repository(receiver.cls) or owner.id in ("~builtins:object", "~builtins:type"):
-        return
-    line = classes.mro(receiver.cls)
+    if not classes.in_repository(cls):
+        return []
+    line = classes.mro(cls)
     found: dict[str, str] = {}
-    for cls in line[: line.index(owner.id)] if owner.id in line else ():
-        if not classes.in_repository(cls):
+    for between in line[: line.index(base)] if base in line else ():
+        if not classes.in_repository(between):
             continue
-        for child in frame.kernel.definition(cls).children:
-            inherited = any(classes.declares(c, child.name) for c in classes.mro(owner.id) if c != "~builtins:object")
-            if child.is_function and inherited and child.name not in ("__init__", definition.name):
+        for child in frame.kernel.definition(between).children:
+            inherited = any(classes.declares(c, child.name) for c in classes.mro(base) if c != "~builtins:object")
+            if child.is_function and inherited and child.name != "__init__":
                 found.setdefault(child.name, child.id)
-    if len(found) > MAX_OVERRIDES:
-        return
-    for symbol in found.values():
-        target = Target(symbol, EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK, symbol, True)
-        context.outcome.targets.add(target)
+    return list(found.values()) if len(found) <= MAX_OVERRIDES else []
 
 
 def _handed_over(args: Arguments, declared: list[Handed] | None) -> list[Value]:

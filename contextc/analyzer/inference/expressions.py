@@ -13,6 +13,7 @@ from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import PLAIN, How, call_values
+from contextc.analyzer.inference.conversions import convert, look_up, run_conversions
 from contextc.analyzer.inference.decided import is_impossible
 from contextc.analyzer.inference.dictionaries import copy_items, is_dict, join_dicts, store_item, store_unknown
 from contextc.analyzer.inference.generics import cut_tuple, tuple_items
@@ -21,7 +22,6 @@ from contextc.analyzer.inference.implicit_calls import (
     binary,
     call_method,
     compare,
-    convert,
     iterate,
     iterate_async,
     pick,
@@ -39,7 +39,6 @@ from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
-    BoundMethod,
     ClassObject,
     FunctionValue,
     Grip,
@@ -201,7 +200,7 @@ def _call(frame: Frame, expr: ir.Call) -> ValueSet:
     how = _how(frame, expr.func, owner, callees) if outcome is not None else PLAIN
     result = call_values(frame, callees, args, expr.at, outcome, how)
     result |= special
-    _run_conversion(frame, expr, callees, args)
+    run_conversions(frame, callees, args, expr.at)
     return result
 
 
@@ -265,35 +264,6 @@ def _is_imported(frame: Frame, name: str) -> bool:
     return False
 
 
-_CONVERSIONS = {
-    "~builtins:str": ("__str__", "__repr__"), "~builtins:repr": ("__repr__",), "~builtins:len": ("__len__",),
-    "~builtins:bool": ("__bool__", "__len__"), "~builtins:int": ("__int__", "__index__"),
-    "~builtins:float": ("__float__",), "~builtins:hash": ("__hash__",), "~builtins:abs": ("__abs__",),
-    "~builtins:print": ("__str__", "__repr__"), "~builtins:format": ("__format__", "__str__"),
-    "~builtins:bytes": ("__bytes__",), "~builtins:round": ("__round__",), "~builtins:reversed": ("__reversed__",),
-    "~builtins:next": ("__next__",), "~builtins:iter": ("__iter__",), "~builtins:list": ("__iter__",),
-    "~builtins:tuple": ("__iter__",), "~builtins:set": ("__iter__",), "~builtins:dict": ("__iter__", "keys"),
-    "~builtins:sorted": ("__iter__",), "~builtins:sum": ("__iter__",), "~builtins:enumerate": ("__iter__",),
-    "~builtins:any": ("__iter__",), "~builtins:all": ("__iter__",), "~builtins:zip": ("__iter__",),
-    "~builtins:map": ("__iter__",), "~builtins:filter": ("__iter__",),
-}  # fmt: skip
-
-
-def _run_conversion(frame: Frame, expr: ir.Call, callees: ValueSet, args: Arguments) -> None:
-    """`str(x)`, `len(x)` and their kind run special methods of their arguments."""
-    for callee in callees:
-        symbol = callee.symbol if isinstance(callee, FunctionValue) else getattr(callee, "cls", "")
-        names = _CONVERSIONS.get(symbol.partition("#")[0])  # any overload
-        method = callee.function.symbol if isinstance(callee, BoundMethod) else ""
-        if method.startswith("~builtins:str.format"):
-            names = ("__format__", "__str__", "__repr__")
-        if names is None or isinstance(callee, Instance):
-            continue
-        for index, (mark, values) in enumerate(args.positional):
-            if not mark:
-                convert(frame, frame.expand(values), names, expr.at, index)
-
-
 def _lambda(frame: Frame, expr: ir.Lambda) -> ValueSet:
     definition = frame.unit.module.definitions[expr.symbol]
     from contextc.analyzer.inference.statements import evaluate_defaults
@@ -331,6 +301,8 @@ def _display(frame: Frame, expr: ir.TupleExpr | ir.ListExpr | ir.SetExpr, name: 
         frame.write(("arg", site, 0), values)
         if name != "set":
             frame.write(("index", site, index), values)
+        else:
+            look_up(frame, values, expr.at, is_new=True)
     return frozenset({frame.kernel.builtin(name, (), site)})
 
 
@@ -339,7 +311,9 @@ def _dict(frame: Frame, expr: ir.DictExpr) -> ValueSet:
     for item in expr.items:
         values = evaluate(frame, item.value)
         if item.key is not None:
-            store_item(frame, site, evaluate(frame, item.key), values)
+            key = evaluate(frame, item.key)
+            look_up(frame, key, expr.at, is_new=True)
+            store_item(frame, site, key, values)
             continue
         for value in values:
             copy_items(frame, value, site)
@@ -364,6 +338,8 @@ def _comprehension(frame: Frame, expr: ir.Comprehension) -> ValueSet:
             narrow(frame, condition, True)
     element = evaluate(frame, expr.element)
     value = evaluate(frame, expr.value) if expr.value is not None else NOTHING
+    if expr.kind in ("dict", "set"):
+        look_up(frame, element, expr.at, is_sure=False, is_new=True)
     kept = {n: v for n, v in frame.env.items() if n not in inner_names and n in frame.unit.facts.bindings}
     frame.env = {**outer, **kept}
     return _comprehension_value(frame, expr, element, value)

@@ -11,6 +11,7 @@ from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitu
 from contextc.analyzer.inference.bare_containers import held_mapping
 from contextc.analyzer.inference.classes import TYPE
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.records import named_items
 from contextc.model import ir
 from contextc.model.value import (
@@ -23,12 +24,14 @@ from contextc.model.value import (
     Instance,
     Literal,
     Open,
+    Partial,
     Possible,
     SpecialForm,
     Text,
     TypeVariable,
     Value,
     ValueSet,
+    Wrapper,
 )
 
 _ITERATION = frozenset(
@@ -271,10 +274,23 @@ def _solve_protocol(
         inner: dict[str, ValueSet] = {}
         for method in read_attribute(frame, value, member.name, -1):
             if isinstance(method, (BoundMethod, FunctionValue)):
-                result = call_value(frame, method, Arguments((), ()), -1, None)
+                result = call_value(frame, method, Arguments(_declared_arguments(frame, member), ()), -1, None)
                 solve(frame, declared, result, inner, depth - 2)
         for key, pattern in zip(keys, part.args, strict=False):
             solve(frame, pattern, inner.get(key, NOTHING), solution, depth - 2)
+
+
+def _declared_arguments(frame: Frame, member: Definition) -> tuple[tuple[str, ValueSet], ...]:
+    """What a protocol's method is declared to get; none where a type variable leaves that open."""
+    found: list[tuple[str, ValueSet]] = []
+    for parameter in member.facts.parameters[1:]:
+        if parameter.annotation is None or parameter.kind not in ("positional", "normal"):
+            return ()
+        declared = frame.kernel.annotations.read(parameter.annotation, member.parent or member, member)
+        if not declared or not all(isinstance(v, (Instance, Literal)) for v in declared):
+            return ()
+        found.append(("", declared))
+    return tuple(found)
 
 
 def _solve_callable(
@@ -284,11 +300,18 @@ def _solve_callable(
     from contextc.analyzer.inference.calls import call_value
 
     for value in actual:
-        if isinstance(value, (FunctionValue, BoundMethod, ClassObject, CallableType)):
+        if _is_called(frame, value):
             given = tuple(("", p) for p in part.params or ())
             filled = tuple((s, _known(frame, p, solution)) for s, p in given)
             result = call_value(frame, value, Arguments(filled, ()), -1, None)
             solve(frame, part.returns, result, solution, depth - 1)
+
+
+def _is_called(frame: Frame, value: Value) -> bool:
+    if isinstance(value, Instance):
+        classes = frame.kernel.classes
+        return classes.is_known(value.cls) and classes.owner(value.cls, "__call__") is not None
+    return isinstance(value, (FunctionValue, BoundMethod, ClassObject, CallableType, Partial, Wrapper))
 
 
 def _known(frame: Frame, values: ValueSet, solution: dict[str, ValueSet]) -> ValueSet:

@@ -276,6 +276,7 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
     if declared is not None:
         return declared
     if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
+        _look_up(frame, key, at)
         missing = NOTHING
         if has_own_method(frame, value, "__missing__"):
             missing = call_method(frame, value, "__missing__", (key,), at, Rule.OPERATOR)
@@ -327,6 +328,8 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
         if has_own_method(frame, value, "__setitem__"):
             call_method(frame, value, "__setitem__", (key, stored), at, Rule.OPERATOR)
             continue
+        if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
+            _look_up(frame, key, at, is_new=True)
         if kernel.classes.in_repository(value.cls):
             hold_item(frame, value, key, stored)
             continue
@@ -337,6 +340,12 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
         else:
             frame.write(("arg", value.site, 0), stored)
             _store_item(frame, value, value.site, key, stored)
+
+
+def _look_up(frame: Frame, key: ValueSet, at: int, is_new: bool = False) -> None:
+    from contextc.analyzer.inference.conversions import look_up
+
+    look_up(frame, key, at, is_new=is_new)
 
 
 def _is_index(key: Value, length: int) -> bool:
@@ -389,6 +398,8 @@ def _simple(frame: Frame, value: Instance | Literal | Text, right: ValueSet) -> 
 
 def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> ValueSet:
     """A comparison; its result counts as bool where no repository method says otherwise."""
+    from contextc.analyzer.inference.conversions import compare_contents, contain
+
     truth = frame.kernel.builtin("bool")
     found: set[Value] = set()
     if op in ("in", "not in"):
@@ -398,6 +409,8 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
                 call_method(frame, value, "__contains__", (left,), at, Rule.OPERATOR)
             elif has_own_method(frame, value, "__iter__") and not _has_method(frame, value, "__contains__"):
                 iterate(frame, frozenset({value}), at)
+            else:
+                contain(frame, value, left, at)
             note_plain(frame, value, at, met)
     elif op in COMPARISON:
         name = COMPARISON[op]
@@ -407,6 +420,7 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
                 found |= call_method(frame, value, name, (right,), at, Rule.OPERATOR)
                 continue
             others.add(value)
+            compare_contents(frame, name, value, right, at)
             note_plain(frame, value, at, frame.recorder.met if frame.recorder is not None else 0)
             if op == "!=" and has_own_method(frame, value, "__eq__"):
                 call_method(frame, value, "__eq__", (right,), at, Rule.OPERATOR)
@@ -433,24 +447,11 @@ def test_truth(frame: Frame, values: ValueSet, at: int) -> None:
                 call_method(frame, value, name, (), at, Rule.CONVERSION, "truth")
                 break
         else:
-            _note_other(frame, value, at, "truth")
+            note_other(frame, value, at, "truth")
 
 
-def _note_other(frame: Frame, value: Value, at: int, operation: str) -> None:
+def note_other(frame: Frame, value: Value, at: int, operation: str) -> None:
     """A value whose own code does not run is one more thing that the operation can mean."""
     outcome = implicit_outcome(frame, at, operation)
     if outcome is not None and value not in frame.kernel.none:
         outcome.others += 1
-
-
-def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int, index: int = 0) -> None:
-    """A conversion such as `str(x)`: the first of `names` that the repository defines runs. `index` tells apart what
-    one call converts: each runs its own method."""
-    operation = f"conversion {index}"
-    for value in values:
-        for name in names:
-            if has_own_method(frame, value, name):
-                call_method(frame, value, name, (), at, Rule.CONVERSION, operation)
-                break
-        else:
-            _note_other(frame, value, at, operation)

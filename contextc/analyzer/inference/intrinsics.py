@@ -28,6 +28,14 @@ from contextc.analyzer.inference.implicit_calls import call_method, has_own_meth
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.made_objects import MADE_CLASS, make_classes, make_namespace, make_options
 from contextc.analyzer.inference.namespaces import GLOBALS, lookup_namespace
+from contextc.analyzer.inference.operators import (
+    CALLED,
+    add_up,
+    call_method_by_name,
+    get_attributes,
+    get_items,
+    run_getter,
+)
 from contextc.analyzer.inference.patches import (
     patch_by_path,
     patch_items,
@@ -263,7 +271,7 @@ LIBRARY: dict[str, Model] = {
     "~contextlib:asynccontextmanager": _context_manager, "~dataclasses:dataclass": _decorator_or_factory,
     "~abc:abstractmethod": _identity, "~enum:unique": _identity,
     "~enum:Enum.value": member_value, "~dataclasses:replace": replace_fields, "~copy:replace": replace_fields,
-    "~importlib.__init__:import_module": _import_module,
+    "~importlib.__init__:import_module": _import_module, "~builtins:sum": add_up,
     "~signal:signal": keep_handler, "~signal:raise_signal": run_handlers, "~signal:pause": await_handlers,
     "~os:kill": perhaps_run_handlers, "~signal:pthread_kill": perhaps_run_handlers,
     "~unittest.mock:_patcher.__call__": patch_by_path, "~unittest.mock:_patcher.object": patch_object,
@@ -278,6 +286,8 @@ CONSTRUCTORS: dict[str, Model] = {
     "~builtins:classmethod": _class_method, "~builtins:type": _type, "~functools:partial": _partial,
     "~functools:partialmethod": _partial, "~functools:singledispatchmethod": _single_dispatch,
     "~functools:cached_property": _cached_property,
+    "~operator:attrgetter": get_attributes, "~operator:itemgetter": get_items,
+    "~operator:methodcaller": call_method_by_name,
     "~types:MethodType": _method_type, "~abc:abstractproperty": _property,
 }  # fmt: skip
 
@@ -292,6 +302,8 @@ def call_intrinsic(frame: Frame, callee: Intrinsic, args: Arguments, context: Ca
         return frozenset({owner}) if owner is not None else NOTHING
     if callee.name == "identity":
         return _argument(args, 0)
+    if callee.name in CALLED:
+        return run_getter(frame, callee.name, args, context)
     if callee.name == "register" and isinstance(owner, Partial):
         if isinstance(owner.function, FunctionValue):
             return _register(frame, owner.function, Arguments((("", owner.args[0]), *args.positional), ()))

@@ -228,7 +228,20 @@ class Kernel:
         if isinstance(binding.value, ir.Subscript):
             instances = self.annotations.read(binding.value, item.scope)
             return self.annotations.classes_of(instances)
+        if isinstance(binding.value, ir.Attribute) and isinstance(binding.value.value, ir.Name):
+            return self._method_of(item.scope, binding.value.value.id, binding.value.attr) or self.any
         return self.any
+
+    def _method_of(self, scope: Definition, name: str, attribute: str) -> ValueSet:
+        """A method of an object that a stub declares beside it, as `random.choice` is one of a hidden generator."""
+        found: set[Value] = set()
+        for owner in self.statics.resolve_name(scope, name):
+            declared = self.static_value(owner) if isinstance(owner, Assigned) else NOTHING
+            for value in declared:
+                cls = self.classes.owner(value.cls, attribute) if isinstance(value, Instance) else None
+                for function in self.classes.functions(cls, attribute)[:1] if cls is not None else ():
+                    found.add(self.make.bound(value, self.make.function(function)))
+        return frozenset(found)
 
     def constant(self, expr: ir.Constant) -> ValueSet:
         """The value of a literal constant."""

@@ -10,6 +10,7 @@ from contextc.analyzer.inference.annotations import substitute, variable_keys
 from contextc.analyzer.inference.bare_containers import hold, hold_item, hold_keywords
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.callbacks import (
+    KEEPING,
     Handed,
     callback_arguments,
     is_variadic,
@@ -64,6 +65,7 @@ def call_stub(
 ) -> ValueSet:
     """Calls a library function known from a stub (or from its source, by its annotations)."""
     from contextc.analyzer.inference.intrinsics import LIBRARY
+    from contextc.analyzer.inference.protocols import run_own_protocols, run_protocols
 
     if context.outcome is not None:
         context.outcome.others += 1
@@ -89,6 +91,8 @@ def call_stub(
         own = _receiver_mapping(frame, chosen, receiver)
         fresh = _solve_bound(frame, bound)
         pairs.extend(_callables(frame, chosen, receiver, args, bound, {**fresh, **own}))
+        run_protocols(frame, chosen, bound, {**own, **fresh}, context)
+        run_own_protocols(frame, chosen, receiver, fresh, context)
         if receiver is None:
             _fill_arguments(frame, bound)
         if special is None:
@@ -269,6 +273,7 @@ def fill_site(frame: Frame, instance: Instance, owner: str, solution: dict[str, 
 def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
     """Makes an object of a library class; a generic one gets an allocation site whose cells hold its elements."""
     from contextc.analyzer.inference.intrinsics import CONSTRUCTORS
+    from contextc.analyzer.inference.protocols import run_protocols
 
     kernel = frame.kernel
     if context.outcome is not None:
@@ -284,7 +289,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
     if site is not None:
         _store_keywords(frame, made, args)
         args = _take_over(frame, made, args)
-    module = kernel.definition(callee.cls).module.name
+    module = kernel.definition(callee.cls).module.name if callee.cls not in KEEPING else ""
     pairs: list[Handed] = []
     declared: ValueSet = NOTHING
     says_more = False
@@ -301,6 +306,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
         for chosen, bound in choose_overloads(frame, candidates, made, args):
             solution = _solve_bound(frame, bound)
             pairs.extend(_callables(frame, chosen, made, args, bound, solution))
+            run_protocols(frame, chosen, bound, solution, context)
             if site is not None:
                 fill_site(frame, made, owner, solution)
             if name == "__new__":

@@ -24,12 +24,15 @@ from contextc.model.value import (
     ClassObject,
     FunctionValue,
     Instance,
+    Intrinsic,
     Literal,
+    Partial,
     SpecialForm,
     Text,
     TypeVariable,
     Value,
     ValueSet,
+    Wrapper,
 )
 
 Bound = list[tuple[ir.Parameter, ValueSet, ValueSet]]  # parameter, declared, given
@@ -231,7 +234,7 @@ def _fits_one(frame: Frame, given: Value, declared: Value) -> bool:
             return given is declared
         given = kernel.builtin(given.type if isinstance(given, Literal) else "str")
     if isinstance(declared, CallableType):
-        return isinstance(given, (FunctionValue, BoundMethod, ClassObject, CallableType))
+        return _is_callable(frame, given)
     if isinstance(given, Instance) and isinstance(declared, Instance):
         if not kernel.classes.is_known(given.cls) or kernel.classes.is_subclass(given.cls, declared.cls):
             return True
@@ -244,4 +247,13 @@ def _fits_one(frame: Frame, given: Value, declared: Value) -> bool:
     if isinstance(given, ClassObject):
         admitted = ("~builtins:type", "~builtins:object", given.cls)
         return isinstance(declared, (ClassObject, Instance)) and declared.cls in admitted
-    return isinstance(given, type(declared)) or not isinstance(given, (FunctionValue, BoundMethod, Instance))
+    known = (FunctionValue, BoundMethod, Instance, Partial, Intrinsic, Wrapper)
+    return isinstance(given, type(declared)) or not isinstance(given, known)
+
+
+def _is_callable(frame: Frame, given: Value) -> bool:
+    """Whether a value fits a callable type, whatever its parameters."""
+    if isinstance(given, Instance):
+        classes = frame.kernel.classes
+        return not classes.is_known(given.cls) or classes.owner(given.cls, "__call__") is not None
+    return isinstance(given, (FunctionValue, BoundMethod, ClassObject, CallableType, Partial, Intrinsic, Wrapper))

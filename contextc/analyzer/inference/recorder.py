@@ -37,9 +37,9 @@ class Target(NamedTuple):
 class Outcome:
     """One site. `others` counts callee values outside the repository; `soft` reasons only matter without a target.
     `wide`: callees that a hierarchy's width or distance leaves only possible. `unfit`: those whose result can't be used
-    as it is used here."""
+    as it is used here. `may_skip`: the operation can do without them, for what it runs over may be empty."""
 
-    __slots__ = ("detail", "others", "reasons", "registered", "soft", "targets", "unfit", "wide")
+    __slots__ = ("detail", "may_skip", "others", "reasons", "registered", "soft", "targets", "unfit", "wide")
 
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
@@ -48,6 +48,7 @@ class Outcome:
         self.reasons: set[Reason] = set()
         self.soft: set[Reason] = set()
         self.others = 0
+        self.may_skip = False
         self.wide: frozenset[str] = frozenset()
         self.unfit: frozenset[str] = frozenset()
 
@@ -61,7 +62,7 @@ class Outcome:
         if target.hollow and any(not t.possible and not t.abstract and not t.hollow for t in self.targets):
             return Certainty.POSSIBLE
         groups = implemented or {t.group for t in self.targets if not t.possible}
-        alone = len(groups) == 1 and not self.reasons and not self.others and not target.indirect
+        alone = len(groups) == 1 and not self.reasons and not self.others and not target.indirect and not self.may_skip
         return Certainty.CERTAIN if alone else Certainty.LIKELY
 
     def open_reasons(self) -> list[Reason]:

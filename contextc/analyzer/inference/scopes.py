@@ -206,6 +206,7 @@ def _unpack_known(parts: list[set[Value]], items: list[ValueSet], star: int | No
 
 def unbind_target(frame: Frame, target: ir.Expr) -> None:
     """`del target`."""
+    from contextc.analyzer.inference.conversions import is_keyed, look_up
     from contextc.analyzer.inference.expressions import evaluate
     from contextc.analyzer.inference.implicit_calls import call_method
     from contextc.model.edge import Rule
@@ -219,6 +220,8 @@ def unbind_target(frame: Frame, target: ir.Expr) -> None:
         key = evaluate(frame, target.key)
         for value in evaluate(frame, target.value):
             call_method(frame, value, "__delitem__", (key,), target.at, Rule.OPERATOR)
+            if is_keyed(frame, value):
+                look_up(frame, key, target.at)
     elif isinstance(target, (ir.TupleExpr, ir.ListExpr)):
         for item in target.items:
             unbind_target(frame, item)
