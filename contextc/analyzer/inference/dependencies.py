@@ -146,6 +146,12 @@ class TracedKernel(Kernel):
             self.tracer.note("kernel", "interesting_parameters", (definition,), found)
         return found
 
+    def declines(self, definition: Definition) -> tuple[bool, bool]:
+        """Whether an operator's method may leave it to the other side, noted."""
+        found = super().declines(definition)
+        if self.tracer.unit >= 0:
+            self.tracer.note("kernel", "declines", (definition,), found)
+        return found
 
     def guarded_parameters(self, definition: Definition) -> frozenset[str]:
         """The parameters that a test for None guards, noted."""

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from contextc.analyzer.inference import dynamic
+from contextc.analyzer.inference.arithmetic import binary
 from contextc.analyzer.inference.attributes import read_attributes
+from contextc.analyzer.inference.bare_containers import without_bare
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import PLAIN, How, call_values
 from contextc.analyzer.inference.conversions import convert, look_up, run_conversions
@@ -19,7 +21,6 @@ from contextc.analyzer.inference.dictionaries import copy_items, is_dict, join_d
 from contextc.analyzer.inference.generics import cut_tuple, tuple_items
 from contextc.analyzer.inference.implicit_calls import (
     await_values,
-    binary,
     call_method,
     compare,
     iterate,
@@ -58,7 +59,8 @@ _MAX_TEXT = 80  # characters of a text that inference puts together
 def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
     """The values of an expression."""
     values = evaluate_symbolic(frame, expr)
-    return frame.expand(values) if isinstance(expr, _CARRIERS) else values
+    values = frame.expand(values) if isinstance(expr, _CARRIERS) else values
+    return values if frame.recorder is None else without_bare(frame, values)
 
 
 def evaluate_symbolic(frame: Frame, expr: ir.Expr) -> ValueSet:
@@ -445,7 +447,7 @@ def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
         types = {v for v in rest if isinstance(v, (ClassObject, SpecialForm))}
         found |= types.union(right) if types else types
         rest -= types
-    return frozenset(found) | binary(frame, expr.op, rest, right, expr.at)
+    return frozenset(found) | binary(frame, expr.op, rest, right, expr.at, beside=left - rest)
 
 
 def _convert_operands(frame: Frame, values: ValueSet, at: int) -> None:

@@ -40,13 +40,8 @@ from contextc.model.value import (
     ValueSet,
 )
 
-BINARY = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow",
-    "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor",
-}  # fmt: skip
 COMPARISON = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__", "__eq__": "__eq__"}
-_SIMPLE = frozenset({"~builtins:int", "~builtins:float", "~builtins:str", "~builtins:bytes", "~builtins:bool"})
 
 
 def call_method(
@@ -83,7 +78,7 @@ def has_own_method(frame: Frame, value: Value, name: str) -> bool:
     return owner is not None and classes.in_repository(owner)
 
 
-def _has_method(frame: Frame, value: Value, name: str) -> bool:
+def has_method(frame: Frame, value: Value, name: str) -> bool:
     """Whether the value's class, or one above it that was found, has this method."""
     classes = frame.kernel.classes
     return isinstance(value, Instance) and classes.is_known(value.cls) and classes.owner(value.cls, name) is not None
@@ -103,11 +98,11 @@ def _iterate_one(frame: Frame, value: Value, at: int) -> ValueSet:
     if isinstance(value, Possible):
         value = value.value
     if isinstance(value, (Open, SpecialForm, External)):
-        return _open_element(frame, value)
+        return open_element(frame, value)
     if has_own_method(frame, value, "__iter__"):
         iterators = call_method(frame, value, "__iter__", (), at, Rule.ITERATION)
         return _advance(frame, iterators, at, value)
-    if has_own_method(frame, value, "__getitem__") and not _has_method(frame, value, "__iter__"):
+    if has_own_method(frame, value, "__getitem__") and not has_method(frame, value, "__iter__"):
         index = frozenset({frame.kernel.builtin("int")})
         return call_method(frame, value, "__getitem__", (index,), at, Rule.ITERATION)
     if isinstance(value, TypeVariable):
@@ -130,7 +125,8 @@ def note_resumed(frame: Frame, value: Value, at: int) -> None:
             frame.recorder.met += 1
 
 
-def _open_element(frame: Frame, value: Value) -> ValueSet:
+def open_element(frame: Frame, value: Value) -> ValueSet:
+    """What an element of a value that is not known can be."""
     if isinstance(value, External):
         return frozenset({frame.kernel.make.external(f"{value.name}.__iter__()")})
     if isinstance(value, Open):
@@ -195,7 +191,7 @@ def await_values(frame: Frame, values: ValueSet, at: int) -> ValueSet:
                     found |= arguments[-1] if arguments else NOTHING
                     break
         elif isinstance(value, (Open, SpecialForm, External)):
-            found |= _open_element(frame, value)
+            found |= open_element(frame, value)
     return frozenset(found)
 
 
@@ -254,7 +250,7 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
     if isinstance(value, Intrinsic):
         return lookup_namespace(frame, value, key)
     if isinstance(value, (Open, SpecialForm)):
-        return _open_element(frame, value)
+        return open_element(frame, value)
     if isinstance(value, External):
         return frozenset({kernel.make.external(f"{value.name}.__getitem__()")})
     if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
@@ -364,38 +360,6 @@ def _store_item(frame: Frame, value: Instance, site: str, key: ValueSet, stored:
 # ------------------------------------------------------------------------------------------------------ operators
 
 
-def binary(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int, in_place: bool = False) -> ValueSet:
-    """`left op right`, with the in-place form first for `op=`, and the reflected one for a left side without the
-    method (language reference 3.3.8)."""
-    name = BINARY[op]
-    found: set[Value] = set()
-    for value in left:
-        met = frame.recorder.met if frame.recorder is not None else 0
-        if isinstance(value, Instance) and value.cls not in _SIMPLE:
-            method = f"__i{name}__" if in_place and _has_method(frame, value, f"__i{name}__") else f"__{name}__"
-            found |= call_method(frame, value, method, (right,), at, Rule.OPERATOR)
-        elif isinstance(value, (Instance, Literal, Text)):
-            found |= _simple(frame, value, right)
-        elif isinstance(value, (Open, SpecialForm)):
-            found |= _open_element(frame, value)
-        elif isinstance(value, External):
-            found.add(value)
-        note_plain(frame, value, at, met)
-    for value in right:
-        if has_own_method(frame, value, f"__r{name}__"):
-            found |= call_method(frame, value, f"__r{name}__", (left,), at, Rule.OPERATOR)
-    return frozenset(found)
-
-
-def _simple(frame: Frame, value: Instance | Literal | Text, right: ValueSet) -> ValueSet:
-    """Arithmetic of builtin scalars without a look at the stubs: a float on the right gives one, text stays text."""
-    kernel = frame.kernel
-    if isinstance(value, Text) or (isinstance(value, Literal) and value.type == "str"):
-        return frozenset({kernel.builtin("str")})
-    own = kernel.builtin(value.cls.partition(":")[2] if isinstance(value, Instance) else "int")
-    return frozenset({own, *(v for v in right if isinstance(v, Instance) and v.cls == "~builtins:float")})
-
-
 def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> ValueSet:
     """A comparison; its result counts as bool where no repository method says otherwise."""
     from contextc.analyzer.inference.conversions import compare_contents, contain
@@ -407,7 +371,7 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
             met = frame.recorder.met if frame.recorder is not None else 0
             if has_own_method(frame, value, "__contains__"):
                 call_method(frame, value, "__contains__", (left,), at, Rule.OPERATOR)
-            elif has_own_method(frame, value, "__iter__") and not _has_method(frame, value, "__contains__"):
+            elif has_own_method(frame, value, "__iter__") and not has_method(frame, value, "__contains__"):
                 iterate(frame, frozenset({value}), at)
             else:
                 contain(frame, value, left, at)

@@ -103,6 +103,7 @@ class Kernel:
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}
         self._keeping: dict[str, bool] = {}
+        self._declining: dict[str, tuple[bool, bool]] = {}
         self._guarded: dict[str, frozenset[str]] = {}
         self._giving: dict[str, bool] = {}
         self._interesting: dict[str, tuple[str, ...]] = {}
@@ -344,6 +345,17 @@ class Kernel:
         known = self._keeping.get(definition.id)
         if known is None:
             known = self._keeping[definition.id] = stores_by_name(definition.facts.body)
+        return known
+
+    def declines(self, definition: Definition) -> tuple[bool, bool]:
+        """Whether an operator's method names NotImplemented, and whether it reads another method of its own name."""
+        known = self._declining.get(definition.id)
+        if known is None:
+            nodes = list(iter_nodes(*definition.facts.body))
+            known = self._declining[definition.id] = (
+                any(isinstance(n, ir.Name) and n.id == "NotImplemented" for n in nodes),
+                any(isinstance(n, ir.Attribute) and n.attr == definition.name for n in nodes),
+            )
         return known
 
     def _fills(self, cls: str, name: str) -> bool:

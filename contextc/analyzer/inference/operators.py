@@ -6,10 +6,11 @@ In: a call's arguments. Out: its result. `max(items, key=methodcaller("rank"))` 
 
 from __future__ import annotations
 
+from contextc.analyzer.inference.arithmetic import binary
 from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext, call_values
-from contextc.analyzer.inference.implicit_calls import binary, iterate, subscript
+from contextc.analyzer.inference.implicit_calls import iterate, subscript
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import NOTHING, Literal, Value, ValueSet

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from contextc.analyzer.inference.arithmetic import binary
+from contextc.analyzer.inference.bare_containers import fit_containers
 from contextc.analyzer.inference.binding import parameter_cell
 from contextc.analyzer.inference.bindings import static_truth
 from contextc.analyzer.inference.decided import is_impossible
@@ -16,7 +18,6 @@ from contextc.analyzer.inference.decorators import define
 from contextc.analyzer.inference.expressions import evaluate, evaluate_symbolic
 from contextc.analyzer.inference.flow import evaluate_match, evaluate_try
 from contextc.analyzer.inference.implicit_calls import (
-    binary,
     enter,
     iterate,
     iterate_async,
@@ -90,7 +91,7 @@ def _annotated(frame: Frame, statement: ir.AnnotatedAssign) -> None:
         bind_target(frame, statement.target, stored | kept)
         return
     if isinstance(statement.target, ir.Name):
-        bind_name(frame, statement.target.id, declared)
+        bind_name(frame, statement.target.id, declared | fit_containers(frame, declared, values))
         if frame.unit.is_function and statement.value is not None:
             frame.env[statement.target.id] = _narrowed_by(frame, statement.value, values, declared)
     else:
@@ -107,7 +108,8 @@ def _narrowed_by(frame: Frame, expr: ir.Expr, values: ValueSet, declared: ValueS
     made here; else the declaration, and containers whose elements are known."""
     made = isinstance(expr, (*_MAKING, ir.Constant)) or (isinstance(expr, ir.Call) and _makes(frame, expr.func))
     if not made:
-        return declared | {v for v in values if isinstance(v, Instance) and v.site is not None}
+        fitting = fit_containers(frame, declared, values)
+        return declared | fitting.union(v for v in values if isinstance(v, Instance) and v.site is not None)
     found: set[Value] = set()
     for value in values:
         found |= {value} if isinstance(value, (Instance, ClassObject)) else declared
