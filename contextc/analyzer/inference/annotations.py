@@ -16,6 +16,7 @@ from contextc.model.value import NOTHING, CallableType, ClassObject, Grip, Insta
 
 NONE = "~types:NoneType"
 TUPLE = "~builtins:tuple"
+ITERABLE = "~typing:Iterable"
 HOMOGENEOUS = "*"  # `site` of tuple[X, ...]
 _TRANSPARENT = frozenset(
     {"Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly", "TypeGuard", "TypeIs", "Unpack"}
@@ -53,8 +54,21 @@ class Annotations:
         key = (scope.id, at, owner.id if owner is not None else "")
         found = self._cache.get(key)
         if found is None:
-            found = self._cache[key] = self._read(expr, scope, owner, _LIMIT)
+            found = self._read(expr, scope, owner, _LIMIT)
+            if scope.module.in_repository:
+                found = frozenset(self._leave_elements(value) for value in found)
+            self._cache[key] = found
         return found
+
+    def _leave_elements(self, value: Value) -> Value:
+        """A container of a library without type arguments says nothing of what it holds: each of them is nothing, which
+        tells it from a container of anything."""
+        if not isinstance(value, Instance) or value.args or not value.cls.startswith((*_CONTAINERS, "~typing:")):
+            return value
+        if value.cls == TUPLE:
+            return self._make.instance(TUPLE, value.grip, (NOTHING,), HOMOGENEOUS)
+        count = len(self.type_parameters(value.cls)) if self.classes.is_subclass(value.cls, ITERABLE) else 0
+        return self._make.instance(value.cls, value.grip, (NOTHING,) * count)
 
     # ---------------------------------------------------------------------------------------------- expressions
 
@@ -227,7 +241,7 @@ class Annotations:
         found: set[Value] = set()
         for value in instances:
             if isinstance(value, Instance):
-                found.add(self._make.class_object(value.cls, value.grip, value.args))
+                found.add(self._make.class_object(value.cls, value.grip, value.args if any(value.args) else ()))
             elif isinstance(value, TypeVariable):
                 found.add(self._make.instance(TYPE, Grip.DECLARED, (frozenset({value}),)))
             else:

@@ -1,6 +1,8 @@
-"""Elements of the repository's classes below a container without type arguments: `class Stack(list)`.
+"""Containers of which no declaration says what they hold: `def f(items: list)`, `class Stack(list)`.
 
-In: stores into such an object, and what the library's methods take in. Out: cells of the class that has the bare base,
+In: what comes into a place declared as `list`. Out: the lists among it, so that their elements come out again.
+
+In: stores into an object of a class of the repository below a bare container, and what the library's methods take in. Out: cells of the class that has the bare base,
 one for each type variable of the container; objects of the class share them. After `Stack().append(User())`, iterating
 over a `Stack` yields a `User`.
 """
@@ -12,9 +14,51 @@ from collections.abc import Iterable
 from contextc.analyzer.inference.annotations import substitute
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model.edge import Reason
-from contextc.model.value import NOTHING, Instance, SpecialForm, TypeVariable, ValueSet
+from contextc.model.value import (
+    NOTHING,
+    External,
+    Grip,
+    Instance,
+    Open,
+    SpecialForm,
+    TypeVariable,
+    Value,
+    ValueSet,
+)
 
 DICT = "~builtins:dict"
+
+
+def is_bare(value: Value) -> bool:
+    """Whether a value is declared to be a container, and of what is not said."""
+    return isinstance(value, Instance) and value.grip is Grip.DECLARED and bool(value.args) and not any(value.args)
+
+
+def fit_containers(frame: Frame, declared: ValueSet, values: ValueSet) -> ValueSet:
+    """What comes into a place that is declared to hold containers and not of what: those of such a class; one that
+    holds anything for what is not known. Nothing where the declaration says more."""
+    bare = [v for v in declared if isinstance(v, Instance) and is_bare(v)]
+    classes = frame.kernel.classes
+    found: set[Value] = set()
+    for value in values if bare else ():
+        if isinstance(value, (Open, External, SpecialForm, TypeVariable)):
+            found.update(frame.kernel.make.instance(one.cls, Grip.DECLARED) for one in bare)
+        elif isinstance(value, Instance) and classes.is_known(value.cls):
+            if any(classes.is_subclass(value.cls, one.cls) for one in bare):
+                found.add(value)
+    return frozenset(found)
+
+
+def without_bare(frame: Frame, values: ValueSet) -> ValueSet:
+    """On frozen cells: a container that is only declared says nothing beside one that came in."""
+    bare = [v for v in values if is_bare(v)] if len(values) > 1 else []
+    if not bare:
+        return values
+    classes = frame.kernel.classes
+    known = [v.cls for v in values if isinstance(v, Instance) and classes.is_known(v.cls) and not is_bare(v)]
+    return values.difference(
+        v for v in bare if isinstance(v, Instance) and any(classes.is_subclass(cls, v.cls) for cls in known)
+    )
 
 
 def held_mapping(frame: Frame, value: Instance, base: str) -> dict[str, ValueSet] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from contextc.analyzer.inference.annotations import substitute
+from contextc.analyzer.inference.bare_containers import fit_containers, is_bare
 from contextc.analyzer.inference.binding import Arguments, bind_arguments, is_whole, parameter_cell
 from contextc.analyzer.inference.classes import OBJECT
 from contextc.analyzer.inference.construction import (
@@ -348,20 +349,22 @@ def function_result(
     kernel = frame.kernel
     facts = definition.facts
     declared = NOTHING
+    says_enough = False
     if facts.returns is not None:
         scope = definition.parent or definition
         written = kernel.annotations.read(facts.returns, scope, definition)
         variables = kernel.solved_variables(definition)
         filled = {**dict.fromkeys(variables, NOTHING), **solution}
         solved = substitute(kernel.annotations, written, filled, keep=True)
-        if not kernel.is_weak(written, solved=variables):
+        says_enough = not kernel.is_weak(written, solved=variables)
+        if says_enough and not any(is_bare(v) for v in written):
             return _coroutine(frame, solved) if facts.is_async and not facts.is_generator else solved
         declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
     contexts = choose_contexts(frame, function, definition, passed, receiver)
     inferred = _give_back(frame, definition, read_results(frame, "return", definition, contexts), passed)
     if facts.is_generator:
         return _generator(frame, definition, inferred, read_results(frame, "yield", definition, contexts))
-    found = inferred | declared
+    found = (fit_containers(frame, declared, inferred) if says_enough else inferred) | declared
     return _coroutine(frame, found) if facts.is_async else found
 
 

@@ -353,8 +353,32 @@ def has_decorator(statics: Statics, definition: Definition, names: frozenset[str
     return False
 
 
+_FIELD_MAKERS = frozenset({"field", "Field", "ib", "attrib", "Factory"})
+_ATTRS = ("attr", "attrs")  # whose fields need no annotation
+
+
+def field_maker(statics: Statics, scope: Definition, expr: ir.Expr | None) -> str | None:
+    """The package whose function makes a data class's field in this expression; None where none does, or one of the
+    repository."""
+    if not isinstance(expr, ir.Call) or _written(expr.func).rpartition(".")[2] not in _FIELD_MAKERS:
+        return None
+    for item in statics.resolve_expression(scope, expr.func):
+        name = item.name if isinstance(item, ExternalName) else None
+        if isinstance(item, Definition) and not item.module.in_repository:
+            name = item.module.name
+        if name is not None:
+            return name.partition(".")[0]
+    return None
+
+
+def is_field(statics: Statics, scope: Definition, binding: ValueBinding) -> bool:
+    """Whether a variable of a class body can be a data class's field."""
+    return binding.annotation is not None or field_maker(statics, scope, binding.value) in _ATTRS
+
+
 def declared_fields(statics: Statics, classes: Classes, class_id: str) -> list[tuple[str, Definition, ValueBinding]]:
-    """Annotated class variables along the MRO in definition order, base classes first: the fields of a data class."""
+    """Annotated class variables along the MRO in definition order, base classes first, and those that attrs makes
+    without: the fields of a data class."""
     fields: dict[str, tuple[str, Definition, ValueBinding]] = {}
     for owner in reversed(classes.mro(class_id)):
         if not classes.is_known(owner):
@@ -364,7 +388,7 @@ def declared_fields(statics: Statics, classes: Classes, class_id: str) -> list[t
             continue
         for name, bindings in statics.table(definition).names.items():
             binding = bindings[-1]
-            if isinstance(binding, ValueBinding) and binding.annotation is not None:
+            if isinstance(binding, ValueBinding) and is_field(statics, definition, binding):
                 fields[name] = (name, definition, binding)
             elif isinstance(binding, DefinitionBinding):
                 fields.pop(name, None)

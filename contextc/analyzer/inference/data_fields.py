@@ -6,20 +6,31 @@ and `__post_init__` run. `field(default_factory=f)` calls `f` for each object th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from contextc.analyzer.inference.bare_containers import is_bare
 from contextc.analyzer.inference.binding import Arguments, is_whole
 from contextc.analyzer.inference.bindings import ValueBinding
 from contextc.analyzer.inference.callbacks import subscripted_name
 from contextc.analyzer.inference.calls import CallContext, call_value
-from contextc.analyzer.inference.classes import declared_fields, has_decorator
+from contextc.analyzer.inference.classes import declared_fields, field_maker, has_decorator, is_field
 from contextc.analyzer.inference.instantiation import run_constructor
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Rule
-from contextc.model.value import NOTHING, ClassObject, FunctionValue, Grip, Instance, Value, ValueSet
+from contextc.model.value import (
+    NOTHING,
+    ClassObject,
+    External,
+    FunctionValue,
+    Grip,
+    Instance,
+    SpecialForm,
+    Value,
+    ValueSet,
+)
 
 _POST = {
     "__post_init__": frozenset({"dataclass"}),
@@ -32,25 +43,40 @@ Field = tuple[str, Definition, ValueBinding]
 def fill_fields(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> None:
     """The generated `__init__`: arguments into fields, factories for the fields that get none, then `__post_init__`."""
     fields = declared_fields(frame.kernel.statics, frame.kernel.classes, callee.cls)
-    given = _given([name for name, _, _ in fields], args)
-    for name, values in given.items():
-        frame.write(("iattr", callee.cls, name), values)
+    given = _given(fields, args)
     for name, definition, binding in fields:
-        if name not in given:
-            for factory in _factories(frame, definition, binding.value):
-                _run_factory(frame, callee, name, factory, context, sure=is_whole(args))
+        if name in given:
+            values = _convert(frame, definition, binding.value, given[name], context, callee)
+            frame.write(("iattr", callee.cls, name), values)
+            continue
+        for factory in _factories(frame, definition, binding.value):
+            values = _run(frame, callee, factory, Arguments((), ()), context, sure=is_whole(args))
+            frame.write(("iattr", callee.cls, name), values)
     run_post_init(frame, callee, _handed_on(fields, given), context)
 
 
-def _given(fields: list[str], args: Arguments) -> dict[str, ValueSet]:
-    """Fields and their arguments."""
+def _given(fields: Iterable[Field], args: Arguments) -> dict[str, ValueSet]:
+    """Fields and their arguments. The argument of a private field of attrs has no underscore."""
+    names = [name for name, _, binding in fields if _is_given(binding)]
     found: dict[str, ValueSet] = {}
-    for (star, values), name in zip(args.positional, fields, strict=False):
+    for (star, values), name in zip(args.positional, names, strict=False):
         if star:
             break
         found[name] = values
-    found.update({name: values for name, values in args.keywords if name in fields})
+    known = {**{name.lstrip("_"): name for name in names}, **{name: name for name in names}}
+    found.update({known[name]: values for name, values in args.keywords if name in known})
     return found
+
+
+def _is_given(binding: ValueBinding) -> bool:
+    """Whether a field has a parameter: no class variable, nor one that its `field` call keeps out."""
+    if subscripted_name(binding.annotation) == "ClassVar" or _last_part(binding.annotation) == "ClassVar":
+        return False
+    options = binding.value.args if isinstance(binding.value, ir.Call) else ()
+    return not any(
+        o.keyword == "init" and isinstance(o.value, ir.Constant) and o.value.type == "bool" and not o.value.value
+        for o in options
+    )
 
 
 def _handed_on(fields: Iterable[Field], given: dict[str, ValueSet]) -> Arguments:
@@ -71,6 +97,50 @@ def run_post_init(frame: Frame, callee: ClassObject, args: Arguments, context: C
             run_constructor(frame, callee, owner, name, args, context)
 
 
+def field_values(frame: Frame, name: str, values: ValueSet) -> ValueSet:
+    """What a class attribute holds whose value a library's `field()` describes: where its annotation says too little,
+    the default; a container that a factory makes stands for those of all objects. Else the values as they are."""
+    kernel = frame.kernel
+    binding = kernel.statics.table(frame.unit).names.get(name, [None])[-1]
+    if not isinstance(binding, ValueBinding) or not isinstance(binding.value, ir.Call):
+        return values
+    if not is_field(kernel.statics, frame.unit, binding) or not field_maker(kernel.statics, frame.unit, binding.value):
+        return values
+    told = [a.value for a in binding.value.args if a.keyword == "type"]
+    written = told[0] if binding.annotation is None and told else binding.annotation
+    declared = kernel.annotations.read(written, frame.unit) if written is not None else NOTHING
+    if not kernel.is_weak(declared) and not any(is_bare(v) for v in declared):
+        return declared
+    kept = frozenset(v for v in declared if not isinstance(v, SpecialForm))
+    return kept | _defaults(frame, binding.value)
+
+
+def _defaults(frame: Frame, call: ir.Call) -> ValueSet:
+    """What a field holds that got no argument, but for what factories of the repository make."""
+    from contextc.analyzer.inference.expressions import evaluate
+
+    wraps = _last_part(call.func) == "Factory"
+    found: set[Value] = set()
+    for argument in call.args:
+        if argument.keyword in _FACTORIES or (wraps and argument.keyword is None):
+            found.update(_made_by_library(frame, evaluate(frame, argument.value), call.at))
+        elif argument.keyword in ("default", None) and field_maker(frame.kernel.statics, frame.unit, argument.value):
+            assert isinstance(argument.value, ir.Call)
+            found |= _defaults(frame, argument.value)
+        elif argument.keyword in ("default", None):
+            found.update(v for v in evaluate(frame, argument.value) if not isinstance(v, External))
+    return frozenset(found)
+
+
+def _made_by_library(frame: Frame, factories: ValueSet, at: int) -> Iterator[Value]:
+    """Objects of the library's classes among the factories; a container by the place of the field."""
+    for value in factories:
+        if isinstance(value, ClassObject) and frame.kernel.classes.is_known(value.cls) and not _is_own(frame, value):
+            holds = bool(frame.kernel.annotations.type_parameters(value.cls)) and not value.args
+            site = frame.site_key(at) if holds else None
+            yield frame.kernel.make.instance(value.cls, Grip.EXACT, value.args, site)
+
+
 def _factories(frame: Frame, definition: Definition, default: ir.Expr | None) -> list[Value]:
     """What makes a field's default: the factory that `field` or `ib` is given, what `Factory` wraps."""
     found: list[Value] = []
@@ -83,6 +153,23 @@ def _factories(frame: Frame, definition: Definition, default: ir.Expr | None) ->
         elif argument.keyword == "default":
             found.extend(_factories(frame, definition, argument.value))
     return found
+
+
+def _convert(
+    frame: Frame,
+    definition: Definition,
+    default: ir.Expr | None,
+    values: ValueSet,
+    context: CallContext,
+    callee: ClassObject,
+) -> ValueSet:
+    """What attrs makes of an argument: what the repository's converter gives for it, where the field has one."""
+    options = default.args if isinstance(default, ir.Call) else ()
+    converters = [c for o in options if o.keyword == "converter" for c in _callables(frame, definition, o.value)]
+    if not converters:
+        return values
+    args = Arguments((("", values),), ())
+    return NOTHING.union(*(_run(frame, callee, one, args, context, sure=True) for one in converters))
 
 
 def _callables(frame: Frame, definition: Definition, expr: ir.Expr) -> list[Value]:
@@ -100,13 +187,13 @@ def _is_own(frame: Frame, value: ClassObject) -> bool:
     return frame.kernel.classes.in_repository(value.cls)
 
 
-def _run_factory(
-    frame: Frame, callee: ClassObject, name: str, factory: Value, context: CallContext, sure: bool
-) -> None:
-    """Calls a field's factory. `sure`: the field is not among the arguments, so that what makes the object runs it."""
+def _run(
+    frame: Frame, callee: ClassObject, function: Value, args: Arguments, context: CallContext, sure: bool
+) -> ValueSet:
+    """Calls a field's factory or converter; what that gives. `sure`: making the object surely runs it."""
     outcome = Outcome() if context.outcome is not None else None
     how = (EdgeKind.CALLBACK, Rule.LIBRARY_CALLBACK)
-    frame.write(("iattr", callee.cls, name), call_value(frame, factory, Arguments((), ()), -1, outcome, how))
+    result = call_value(frame, function, args, -1, outcome, how)
     if outcome is not None and context.outcome is not None:
         possible = context.possible or context.unlikely
         by_class = callee.grip is not Grip.EXACT
@@ -114,6 +201,7 @@ def _run_factory(
             t._replace(group=callee.cls if sure else t.group, possible=t.possible or possible, by_class=by_class)
             for t in outcome.targets
         )
+    return result
 
 
 def replace_fields(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
@@ -127,12 +215,12 @@ def replace_fields(frame: Frame, receiver: Value | None, args: Arguments, contex
         for cls, grip in ((value.cls, value.grip), *((cls, Grip.DECLARED) for cls, _ in below)):
             callee = frame.kernel.make.class_object(cls, grip)
             fields = declared_fields(frame.kernel.statics, classes, cls)
-            given = _given([name for name, _, _ in fields], changes)
+            given = _given(fields, changes)
             for name, values in given.items():
                 frame.write(("iattr", cls, name), values)
             run_post_init(frame, callee, _handed_on(fields, given), context)
     return None
 
 
-def _last_part(expr: ir.Expr) -> str:
+def _last_part(expr: ir.Expr | None) -> str:
     return expr.id if isinstance(expr, ir.Name) else expr.attr if isinstance(expr, ir.Attribute) else ""

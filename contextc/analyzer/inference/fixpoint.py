@@ -12,7 +12,9 @@ from functools import partial
 from random import Random
 from typing import NamedTuple
 
+from contextc.analyzer.inference.bare_containers import fit_containers, is_bare
 from contextc.analyzer.inference.binding import parameter_cell, star_value
+from contextc.analyzer.inference.data_fields import field_values
 from contextc.analyzer.inference.decided import settle_parameters
 from contextc.analyzer.inference.enumerations import is_enum, keep_members
 from contextc.analyzer.inference.external_names import Oracle
@@ -170,6 +172,7 @@ def _write_class(frame: Frame) -> None:
             continue
         if holds_members:
             values = keep_members(frame, unit.id, name, values)
+        values = field_values(frame, name, values)
         frame.write(("cattr", unit.id, name), values)
 
 
@@ -211,7 +214,9 @@ def parameter_values(frame: Frame, parameter: ir.Parameter) -> ValueSet:
     if parameter.annotation is not None:
         declared = kernel.annotations.read(parameter.annotation, unit.parent or unit, unit)
         if not kernel.is_weak(declared):
-            return declared
+            if not any(is_bare(v) for v in declared):
+                return declared
+            return declared | fit_containers(frame, declared, frame.read(parameter_cell(unit, parameter)))
     passed = frame.read(parameter_cell(unit, parameter))
     told: set[Value] = {v for v in declared if not isinstance(v, SpecialForm)}
     return frozenset(told) | passed

@@ -8,12 +8,13 @@ its allocation site; those of a declared one in its type arguments.
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import HOMOGENEOUS, TUPLE, substitute, variable_keys
-from contextc.analyzer.inference.bare_containers import held_mapping
+from contextc.analyzer.inference.bare_containers import held_mapping, is_bare
 from contextc.analyzer.inference.classes import TYPE
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.records import named_items
 from contextc.model import ir
+from contextc.model.edge import Reason
 from contextc.model.value import (
     NOTHING,
     BoundMethod,
@@ -47,6 +48,8 @@ GENERATOR_SITE = "gen:"  # marks a generator object by the function that made it
 def own_arguments(frame: Frame, value: Instance) -> tuple[ValueSet, ...]:
     """An instance's type arguments for its own class's variables, from its annotation or its cells."""
     kernel = frame.kernel
+    if frame.recorder is not None and is_bare(value):
+        return tuple(kernel.open(Reason.EXTERNAL_VALUE) for _ in value.args)
     if value.cls == TUPLE:
         if value.site == HOMOGENEOUS:
             return value.args
