@@ -7,21 +7,18 @@ receiver also admits what subclasses define. Properties and descriptors run here
 from __future__ import annotations
 
 from contextc.analyzer.inference.annotations import substitute
-from contextc.analyzer.inference.bindings import DefinitionBinding, FromBinding, ModuleBinding, ValueBinding
 from contextc.analyzer.inference.classes import OBJECT, TYPE, UNCLEAR
 from contextc.analyzer.inference.construction import (
     read_any,
     read_field,
-    resolve_copied,
     running_method,
-    store_field,
 )
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.lazy_names import ask_module
 from contextc.analyzer.inference.namespaces import note_possible_read
 from contextc.analyzer.inference.recorder import Outcome
-from contextc.model import ir
+from contextc.analyzer.inference.stub_members import stub_member
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
     NOTHING,
@@ -265,46 +262,6 @@ def _class_level(frame: Frame, owner: str, name: str) -> ValueSet:
     return stub_member(frame, owner, name)
 
 
-def stub_member(frame: Frame, owner: str, name: str) -> ValueSet:
-    """A member of a class known from a stub (or installed source): by its declarations alone."""
-    kernel = frame.kernel
-    definition = kernel.definition(owner)
-    bindings = kernel.statics.table(definition).names.get(name, [])
-    found: set[Value] = set()
-    for binding in bindings:
-        if isinstance(binding, DefinitionBinding):
-            found |= _stub_definition(frame, binding, bindings.index(binding) == 0)
-        elif isinstance(binding, ValueBinding):
-            if binding.annotation is not None:
-                found |= kernel.annotations.read(binding.annotation, definition)
-            elif isinstance(binding.value, ir.Name) and binding.value.id != name:
-                found |= stub_member(frame, owner, binding.value.id)
-            else:
-                found |= kernel.any
-        elif isinstance(binding, (ModuleBinding, FromBinding)):
-            found |= kernel.any
-    return frozenset(found)
-
-
-def _stub_definition(frame: Frame, binding: DefinitionBinding, first: bool) -> ValueSet:
-    kernel = frame.kernel
-    definition = binding.definition
-    make = kernel.make
-    if definition.is_class:
-        return frozenset({make.class_object(definition.id)})
-    function = make.function(definition.id)
-    written = {d.id if isinstance(d, ir.Name) else getattr(d, "attr", "") for d in definition.facts.decorators}
-    if written & {"property", "cached_property", "abstractproperty", "_magic_enum_attr", "DynamicClassAttribute"}:
-        return frozenset({make.property(function)})
-    if written & {"setter", "deleter"}:
-        return NOTHING
-    if "staticmethod" in written:
-        return frozenset({make.wrapper("staticmethod", function)})
-    if "classmethod" in written:
-        return frozenset({make.wrapper("classmethod", function)}) if first else NOTHING
-    return frozenset({function}) if first or "overload" not in written else NOTHING
-
-
 # ------------------------------------------------------------------------------------------------------ binding
 
 
@@ -493,107 +450,3 @@ def _read_super(frame: Frame, value: SuperObject, name: str, at: int) -> ValueSe
                         found |= _bind_to_class(frame, item, receiver, at)
                 break
     return frozenset(found)
-
-
-# ------------------------------------------------------------------------------------------------------ stores
-
-
-def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int) -> None:
-    """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store; where the class
-    attribute may yet turn out to be one, nothing is stored before its value is known."""
-    from contextc.analyzer.inference.hooks import is_foreign, note_stored
-    from contextc.analyzer.inference.made_objects import store_member
-
-    kernel = frame.kernel
-    for item in owner:
-        value = item.value if isinstance(item, Possible) else item
-        if frame.recorder is not None and at >= 0 and is_foreign(frame, value):
-            note_stored(frame, value, values, implicit_outcome(frame, at, "store"))
-        if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
-            store_member(frame, value, name, values)
-            plain = resolve_copied(frame, values, value)
-            if _run_setter(frame, value, name, plain, at) and kernel.classes.in_repository(value.cls):
-                store_field(frame, value, name, values)
-        elif isinstance(value, ClassObject) and kernel.classes.in_repository(value.cls):
-            frame.write(("cattr", value.cls, name), values)
-            frame.write(("iattr", value.cls, name), values)
-        elif isinstance(value, ModuleValue):
-            if at >= 0:
-                for old in kernel.module_member(kernel.program.modules[value.module], name, -1) - values:
-                    note_possible_read(frame, old, at)
-            frame.write(("patched", value.module, name), values)
-        elif isinstance(value, FunctionValue):
-            frame.write(("fattr", value.symbol, name), values)
-
-
-def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: int) -> bool:
-    """Runs what stands between a store and the object. Whether the object itself is stored to as well."""
-    from contextc.analyzer.inference.binding import Arguments
-    from contextc.analyzer.inference.calls import call_value
-    from contextc.analyzer.inference.implicit_calls import call_method
-
-    kernel = frame.kernel
-    owner = kernel.classes.owner(value.cls, name)
-    plain = owner is None or not _may_manage(frame, owner, name)
-    if owner is not None and kernel.classes.in_repository(owner):
-        for item in frame.read(("cattr", owner, name)):
-            if isinstance(item, PropertyObject) and not item.cached:
-                if item.setter is not None:
-                    outcome = implicit_outcome(frame, at, "set")
-                    method = kernel.make.bound(value, item.setter)
-                    how = (EdgeKind.PROPERTY, Rule.PROPERTY_SET)
-                    call_value(frame, method, Arguments((("", values),), ()), at, outcome, how)
-            elif isinstance(item, Instance) and kernel.classes.is_known(item.cls):
-                setter = kernel.classes.owner(item.cls, "__set__")
-                if setter is not None and kernel.classes.in_repository(setter):
-                    owner_value: ValueSet = frozenset({value})
-                    call_method(frame, item, "__set__", (owner_value, values), at, Rule.DESCRIPTOR)
-                else:
-                    plain = True
-            else:
-                plain = True
-    hook = kernel.classes.owner(value.cls, "__setattr__")
-    if hook is not None and kernel.classes.in_repository(hook):
-        key: ValueSet = frozenset({kernel.make.literal("str", name)})
-        call_method(frame, value, "__setattr__", (key, values), at, Rule.DESCRIPTOR)
-    return plain
-
-
-def _may_manage(frame: Frame, owner: str, name: str) -> bool:
-    """Whether a class body binds `name` only to what can be a property or descriptor: a decorated function, a call."""
-    kernel = frame.kernel
-    if not kernel.classes.in_repository(owner):
-        return False
-    for binding in kernel.statics.table(kernel.definition(owner)).names.get(name, []):
-        if isinstance(binding, DefinitionBinding):
-            decorated = binding.definition.is_function and bool(binding.definition.facts.decorators)
-            if not decorated:
-                return False
-        elif not isinstance(binding, ValueBinding) or not isinstance(binding.value, ir.Call):
-            return False
-    return True
-
-
-def delete_attribute(frame: Frame, owner: ValueSet, name: str, at: int) -> None:
-    """`del owner.name`: a property's deleter, a descriptor's `__delete__`, the class's `__delattr__` run."""
-    from contextc.analyzer.inference.binding import Arguments
-    from contextc.analyzer.inference.calls import call_value
-    from contextc.analyzer.inference.implicit_calls import call_method, has_own_method
-
-    kernel = frame.kernel
-    for value in owner:
-        if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
-            continue
-        cls = kernel.classes.owner(value.cls, name)
-        found = frame.read(("cattr", cls, name)) if cls is not None and kernel.classes.in_repository(cls) else NOTHING
-        for item in found:
-            if isinstance(item, PropertyObject) and item.deleter is not None:
-                outcome = implicit_outcome(frame, at, "delete")
-                method = kernel.make.bound(value, item.deleter)
-                how = (EdgeKind.PROPERTY, Rule.PROPERTY_DELETE)
-                call_value(frame, method, Arguments((), ()), at, outcome, how)
-            elif has_own_method(frame, item, "__delete__"):
-                call_method(frame, item, "__delete__", (frozenset({value}),), at, Rule.DESCRIPTOR)
-        if has_own_method(frame, value, "__delattr__"):
-            key: ValueSet = frozenset({kernel.make.literal("str", name)})
-            call_method(frame, value, "__delattr__", (key,), at, Rule.DESCRIPTOR)

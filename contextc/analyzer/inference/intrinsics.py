@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from contextc.analyzer.inference import dynamic
-from contextc.analyzer.inference.attributes import store_attribute
+from contextc.analyzer.inference.attribute_stores import store_attribute
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext, call_value
 from contextc.analyzer.inference.contained import register_contained

@@ -7,7 +7,8 @@ is read at the call, a string that names it is a reference to it.
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.attributes import read_attributes, store_attribute
+from contextc.analyzer.inference.attribute_stores import store_attribute
+from contextc.analyzer.inference.attributes import read_attributes
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import PLAIN, CallContext, call_value, expand_arguments
 from contextc.analyzer.inference.dictionaries import copy_items

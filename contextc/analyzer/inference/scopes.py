@@ -6,7 +6,8 @@ their body's evaluation ends.
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.attributes import delete_attribute, read_attribute, store_attribute
+from contextc.analyzer.inference.attribute_stores import delete_attribute, store_attribute
+from contextc.analyzer.inference.attributes import read_attribute
 from contextc.analyzer.inference.construction import resolve_copied
 from contextc.analyzer.inference.generics import tuple_items
 from contextc.analyzer.inference.implicit_calls import iterate, store_subscript
