@@ -27,6 +27,7 @@ from contextc.model.value import (
 )
 
 DICT = "~builtins:dict"
+_UNKNOWN = (Open, External, SpecialForm, TypeVariable)
 
 
 def is_bare(value: Value) -> bool:
@@ -41,17 +42,22 @@ def fit_containers(frame: Frame, declared: ValueSet, values: ValueSet) -> ValueS
     classes = frame.kernel.classes
     found: set[Value] = set()
     for value in values if bare else ():
-        if isinstance(value, (Open, External, SpecialForm, TypeVariable)):
+        if isinstance(value, _UNKNOWN):
             found.update(frame.kernel.make.instance(one.cls, Grip.DECLARED) for one in bare)
-        elif isinstance(value, Instance) and classes.is_known(value.cls):
-            if any(classes.is_subclass(value.cls, one.cls) for one in bare):
-                found.add(value)
+        elif isinstance(value, Instance) and any(classes.is_subclass(value.cls, one.cls) for one in bare):
+            found.add(value)
     return frozenset(found)
 
 
-def without_bare(frame: Frame, values: ValueSet) -> ValueSet:
-    """On frozen cells: a container that is only declared says nothing beside one that came in."""
-    bare = [v for v in values if is_bare(v)] if len(values) > 1 else []
+def without_unsaid(frame: Frame, values: ValueSet) -> ValueSet:
+    """On frozen cells: a container that is only declared says nothing beside one that came in, nor does a type variable
+    beside what it stands for."""
+    if len(values) < 2:
+        return values
+    free = frozenset(v for v in values if isinstance(v, TypeVariable) and not v.bound)
+    if free and any(not isinstance(v, _UNKNOWN) and v not in frame.kernel.none for v in values):
+        values = values.difference(free)
+    bare = [v for v in values if is_bare(v)]
     if not bare:
         return values
     classes = frame.kernel.classes

@@ -17,7 +17,14 @@ from contextc.analyzer.inference.construction import (
     let_through,
     note_call,
 )
-from contextc.analyzer.inference.generics import GENERATOR_SITE, move_items, solve
+from contextc.analyzer.inference.generics import (
+    GENERATOR_SITE,
+    element_values,
+    fill_declared,
+    move_items,
+    receiver_types,
+    solve,
+)
 from contextc.analyzer.inference.kernel import Frame, passed_cell
 from contextc.analyzer.inference.namespaces import PATCHED
 from contextc.analyzer.inference.program import Definition
@@ -247,8 +254,6 @@ def _dispatch(
 
 def _manager(frame: Frame, result: ValueSet) -> ValueSet:
     """contextlib's decorators turn a generator's first yield into what `with` binds."""
-    from contextc.analyzer.inference.generics import element_values
-
     cls = frame.kernel.library_class("contextlib", "_GeneratorContextManager")
     if cls is None:
         return NOTHING
@@ -350,20 +355,26 @@ def function_result(
     facts = definition.facts
     declared = NOTHING
     says_enough = False
+    types = receiver_types(frame, definition, receiver)
     if facts.returns is not None:
         scope = definition.parent or definition
         written = kernel.annotations.read(facts.returns, scope, definition)
         variables = kernel.solved_variables(definition)
-        filled = {**dict.fromkeys(variables, NOTHING), **solution}
+        filled = {**dict.fromkeys(variables, NOTHING), **solution, **types}
         solved = substitute(kernel.annotations, written, filled, keep=True)
-        says_enough = not kernel.is_weak(written, solved=variables)
+        says_enough = not kernel.is_weak(written, solved=variables.union(types))
         if says_enough and not any(is_bare(v) for v in written):
             return _coroutine(frame, solved) if facts.is_async and not facts.is_generator else solved
         declared = frozenset(v for v in solved if not isinstance(v, (TypeVariable, SpecialForm)))
     contexts = choose_contexts(frame, function, definition, passed, receiver)
     inferred = _give_back(frame, definition, read_results(frame, "return", definition, contexts), passed)
+    if types:
+        inferred = fill_declared(frame, inferred, declared, types)
     if facts.is_generator:
-        return _generator(frame, definition, inferred, read_results(frame, "yield", definition, contexts))
+        yielded = read_results(frame, "yield", definition, contexts)
+        if types:
+            yielded = element_values(frame, declared) or substitute(kernel.annotations, yielded, types, keep=True)
+        return _generator(frame, definition, inferred, yielded)
     found = (fit_containers(frame, declared, inferred) if says_enough else inferred) | declared
     return _coroutine(frame, found) if facts.is_async else found
 

@@ -12,7 +12,7 @@ from typing import Any
 from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.arithmetic import binary
 from contextc.analyzer.inference.attributes import read_attributes
-from contextc.analyzer.inference.bare_containers import without_bare
+from contextc.analyzer.inference.bare_containers import without_unsaid
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import PLAIN, How, call_values
 from contextc.analyzer.inference.conversions import convert, look_up, run_conversions
@@ -60,7 +60,7 @@ def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
     """The values of an expression."""
     values = evaluate_symbolic(frame, expr)
     values = frame.expand(values) if isinstance(expr, _CARRIERS) else values
-    return values if frame.recorder is None else without_bare(frame, values)
+    return values if frame.recorder is None else without_unsaid(frame, values)
 
 
 def evaluate_symbolic(frame: Frame, expr: ir.Expr) -> ValueSet:

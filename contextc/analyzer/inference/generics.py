@@ -83,6 +83,28 @@ def mapping_for(frame: Frame, value: Instance, base: str) -> dict[str, ValueSet]
     return dict(zip(annotations.type_parameters(base), filled, strict=False))
 
 
+def receiver_types(frame: Frame, definition: Definition, receiver: Value | None) -> dict[str, ValueSet]:
+    """What the type variables of a method's class stand for on a receiver, as far as declarations say: `Box[User]`, or
+    an object of a class below it."""
+    owner = definition.enclosing_class()
+    if owner is None or not isinstance(receiver, Instance) or not frame.kernel.annotations.type_parameters(owner.id):
+        return {}
+    unknown = (SpecialForm, TypeVariable, Open)
+    mapping = mapping_for(frame, receiver, owner.id)
+    return {k: values for k, values in mapping.items() if values and not any(isinstance(v, unknown) for v in values)}
+
+
+def fill_declared(
+    frame: Frame, inferred: ValueSet, declared: ValueSet, types: dict[str, ValueSet]
+) -> ValueSet:
+    """A method's result on a receiver of which the class's type variables are known. What is declared to be iterated
+    over yields what is declared; an iterator of the repository's own class beside it runs its own code."""
+    if declared and all(isinstance(v, Instance) and v.cls in _ITERATION and v.args for v in declared):
+        classes = frame.kernel.classes
+        return frozenset(v for v in inferred if isinstance(v, Instance) and classes.in_repository(v.cls))
+    return substitute(frame.kernel.annotations, inferred, types, keep=True)
+
+
 def tuple_items(frame: Frame, value: Instance, symbolic: bool = False) -> list[ValueSet] | None:
     """Values per index of a tuple of known length. `symbolic` leaves those of the unit's own `*args` as what the caller
     passed."""

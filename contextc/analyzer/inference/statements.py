@@ -112,8 +112,16 @@ def _narrowed_by(frame: Frame, expr: ir.Expr, values: ValueSet, declared: ValueS
         return declared | fitting.union(v for v in values if isinstance(v, Instance) and v.site is not None)
     found: set[Value] = set()
     for value in values:
-        found |= {value} if isinstance(value, (Instance, ClassObject)) else declared
+        found |= {_with_arguments(frame, value, declared)} if isinstance(value, (Instance, ClassObject)) else declared
     return frozenset(found)
+
+
+def _with_arguments(frame: Frame, value: Instance | ClassObject, declared: ValueSet) -> Value:
+    """`x: Box[User] = Box()` makes a box of users: an object of a generic class of the repository."""
+    if isinstance(value, ClassObject) or value.args or not frame.kernel.classes.in_repository(value.cls):
+        return value
+    told = [v for v in declared if isinstance(v, Instance) and v.cls == value.cls and v.args]
+    return frame.kernel.make.instance(value.cls, value.grip, told[0].args, value.site) if len(told) == 1 else value
 
 
 def _makes(frame: Frame, func: ir.Expr) -> bool:
