@@ -17,6 +17,7 @@ from contextc.analyzer.inference.construction import (
     let_through,
     note_call,
 )
+from contextc.analyzer.inference.fitness import takes
 from contextc.analyzer.inference.generics import (
     GENERATOR_SITE,
     element_values,
@@ -192,6 +193,8 @@ def call_function(
     if function.flavor == "singledispatch":
         return _dispatch(frame, function, receiver, args, context)
     record(frame, context, definition, receiver)
+    if context.outcome is not None:
+        _note_fit(frame, context.outcome, definition, receiver, args)
     solution, passed = hand_over(frame, definition, receiver, args)
     if is_initialiser(definition):
         first = args.positional[0][1] if args.positional else NOTHING
@@ -214,6 +217,16 @@ def call_function(
     if function.flavor == "contextmanager":
         return _manager(frame, result)
     return result
+
+
+def _note_fit(
+    frame: Frame, outcome: Outcome, definition: Definition, receiver: Value | None, args: Arguments
+) -> None:
+    """Whether the function takes these arguments. One that was put on a class from outside may arrive unbound."""
+    fits = takes(frame.kernel, definition, args, receiver is not None)
+    if not fits and receiver is None and "." in outcome.detail and definition.enclosing_class() is None:
+        fits = takes(frame.kernel, definition, args, True)
+    (outcome.taking if fits else outcome.refusing).add(definition.id)
 
 
 def receive_first(frame: Frame, result: ValueSet, actuals: ValueSet) -> ValueSet:

@@ -1,16 +1,18 @@
-"""Fitting results (stratum 4): whether what a callee gives can be used as its site uses it.
+"""Fitting callees (stratum 4): whether a callee takes what its site passes, and gives what its site can use.
 
 In: a site's outcome and the body it stands in. Out: the callees that are only possible there. Of the functions in a
-table, `await table[k]()` runs those that are async or give something; one that plainly gives None would fail there.
+table, `await table[k](1)` runs those that take one argument and are async or give something; another would fail there.
 
-A rule of the language, not of likelihood: None has no attributes, elements, context, and can't be awaited (language
-reference 3.2 "None", 6.4 "Await expression").
+Rules of the language, not of likelihood: a call binds each argument and each parameter without a default (language
+reference 6.3.4 "Calls"); None has no attributes, elements, context, and can't be awaited (3.2 "None", 6.4 "Await
+expression").
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.kernel import Kernel
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, Target
@@ -31,12 +33,14 @@ class Fitness:
         self._empty: dict[str, bool] = {}
 
     def find_unfit(self, unit: Definition, at: int, outcome: Outcome) -> frozenset[str]:
-        """The callees of a site with several that give None where more is needed."""
+        """The callees of a site with several that can't take its arguments, or give None where more is needed."""
         if len({t.group for t in outcome.targets if not t.possible}) < 2:
             return frozenset()
+        through = {t.callee for t in outcome.targets if t.group != t.callee and t.kind is not EdgeKind.CONSTRUCT}
+        refusing = frozenset(outcome.refusing - outcome.taking - through)  # a closure passes what it will
         if at not in self._needs(unit):
-            return frozenset()
-        return frozenset(t.callee for t in outcome.targets if self._gives_none(t))
+            return refusing
+        return refusing.union(t.callee for t in outcome.targets if self._gives_none(t))
 
     def _needs(self, unit: Definition) -> frozenset[int]:
         known = self._needing.get(unit.id)
@@ -82,6 +86,26 @@ class Fitness:
             ):
                 return False
         return True
+
+
+def takes(kernel: Kernel, definition: Definition, args: Arguments, is_bound: bool) -> bool:
+    """Whether a call's arguments can be bound to a function's parameters, as far as their number and names are known.
+    `is_bound`: the receiver comes first."""
+    kinds: dict[str, list[ir.Parameter]] = {}
+    for parameter in definition.facts.parameters:
+        kinds.setdefault("positional" if parameter.kind == "normal" else parameter.kind, []).append(parameter)
+    positional = kinds.get("positional", [])
+    given = sum(not mark for mark, _ in args.positional) + (is_bound and kernel.method_kind(definition) != "static")
+    if given > len(positional) and "star" not in kinds:
+        return False
+    names = {name for name, _ in args.keywords}
+    by_name = {p.name for p in definition.facts.parameters if p.kind in ("normal", "keyword")}
+    if "doublestar" not in kinds and not names <= {None, *by_name}:
+        return False
+    if None in names:
+        return True
+    left = [] if any(mark for mark, _ in args.positional) else positional[given:]
+    return all(p.default is not None or p.name in names for p in (*left, *kinds.get("keyword", ())))
 
 
 def _used(node: object) -> tuple[ir.Expr | None, ...]:

@@ -19,6 +19,7 @@ from contextc.analyzer.inference.calls import (
 )
 from contextc.analyzer.inference.classes import OBJECT, declared_fields
 from contextc.analyzer.inference.construction import find_place, note_construction, running_method
+from contextc.analyzer.inference.fitness import takes
 from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Target
@@ -162,6 +163,8 @@ def run_constructor(
                 possible = context.possible or context.unlikely
                 target = Target(definition.id, kind, rule, callee.cls, possible, by_class=by_class)
                 context.outcome.targets.add(target)
+                fits = takes(kernel, definition, args, True)
+                (context.outcome.taking if fits else context.outcome.refusing).add(definition.id)
                 if kernel.classes.unknown_before(callee.cls, name) is not None:
                     context.outcome.reasons.add(Reason.EXTERNAL_VALUE)
             _, passed = hand_over(frame, definition, receiver, args)

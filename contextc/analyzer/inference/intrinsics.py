@@ -28,6 +28,7 @@ from contextc.analyzer.inference.implicit_calls import call_method, has_own_meth
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.made_objects import MADE_CLASS, make_classes, make_namespace, make_options
 from contextc.analyzer.inference.namespaces import GLOBALS, lookup_namespace
+from contextc.analyzer.inference.object_namespaces import METHODS, call_namespace, object_namespace, set_on_object
 from contextc.analyzer.inference.operators import (
     CALLED,
     add_up,
@@ -161,7 +162,7 @@ def _type(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
             register_contained(frame, args, context.outcome)
         bases = element_values(frame, _argument(args, 1))
         known = frozenset(b for b in bases if isinstance(b, ClassObject) and frame.kernel.classes.in_repository(b.cls))
-        return known | make_classes(frame, _argument(args, 2)) | frame.kernel.open(Reason.DYNAMIC_CODE)
+        return known | make_classes(frame, _argument(args, 1), _argument(args, 2)) | frame.kernel.open(Reason.DYNAMIC_CODE)
     found: set[Value] = set()
     for value in args.positional[0][1]:
         if isinstance(value, Instance):
@@ -263,7 +264,7 @@ def _next(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
 LIBRARY: dict[str, Model] = {
     "~builtins:getattr": _getattr, "~builtins:setattr": _setattr, "~importlib:import_module": _import_module,
     "~builtins:__import__": _import_module, "~builtins:eval": _run_code, "~builtins:exec": _run_code,
-    "~builtins:globals": _globals, "~builtins:locals": _namespace, "~builtins:vars": _namespace,
+    "~builtins:globals": _globals, "~builtins:locals": _namespace, "~builtins:vars": object_namespace,
     "~builtins:iter": _iter, "~builtins:next": _next, "~functools:wraps": _wraps,
     "~functools:update_wrapper": _identity, "~functools:lru_cache": _decorator_or_factory,
     "~functools:cache": _identity, "~functools:singledispatch": _single_dispatch,
@@ -277,6 +278,7 @@ LIBRARY: dict[str, Model] = {
     "~unittest.mock:_patcher.__call__": patch_by_path, "~unittest.mock:_patcher.object": patch_object,
     "~unittest.mock:_patcher.multiple": patch_several,
     "~_pytest.monkeypatch:MonkeyPatch.setattr": set_attribute,
+    "~builtins:object.__setattr__": set_on_object,
     "~atexit:register": keep_exit_function, "~atexit:_run_exitfuncs": run_exit_functions,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {
@@ -308,6 +310,8 @@ def call_intrinsic(frame: Frame, callee: Intrinsic, args: Arguments, context: Ca
         if isinstance(owner.function, FunctionValue):
             return _register(frame, owner.function, Arguments((("", owner.args[0]), *args.positional), ()))
         return _argument(args, 0)
+    if callee.name in METHODS:
+        return call_namespace(frame, callee, args)
     if callee.name == "namespace.get":
         assert isinstance(owner, Intrinsic)
         return lookup_namespace(frame, owner, _argument(args, 0)) | _argument(args, 1)

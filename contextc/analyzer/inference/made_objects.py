@@ -10,9 +10,10 @@ from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext
 from contextc.analyzer.inference.classes import OBJECT
 from contextc.analyzer.inference.dictionaries import copy_items, dict_item, is_dict, store_name
+from contextc.analyzer.inference.generics import element_values, known_length
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model.edge import Reason
-from contextc.model.value import NOTHING, Grip, Instance, Value, ValueSet
+from contextc.model.value import NOTHING, ClassObject, Grip, Instance, Value, ValueSet
 
 NAMESPACES = ("~types:SimpleNamespace", "~argparse:Namespace")
 MADE_CLASS = "made.class"
@@ -41,13 +42,19 @@ def _make(frame: Frame, cls: str, args: Arguments, context: CallContext) -> Valu
     return frozenset({frame.kernel.make.instance(cls, Grip.EXACT, (), site)})
 
 
-def make_classes(frame: Frame, members: ValueSet) -> ValueSet:
-    """The classes that `type(name, bases, members)` makes of dicts made in the repository."""
+def make_classes(frame: Frame, bases: ValueSet, members: ValueSet) -> ValueSet:
+    """The classes that `type(name, bases, members)` makes of dicts made in the repository: one without bases, else one
+    for each class of the repository among them, so that its functions get an object of that."""
     make = frame.kernel.make
+    above: list[tuple[ValueSet, ...]] = [() for value in bases if known_length(value) == 0][:1]
+    for base in element_values(frame, bases):
+        if isinstance(base, ClassObject) and frame.kernel.classes.in_repository(base.cls):
+            above.append((frozenset[Value]({make.instance(base.cls, Grip.DECLARED)}),))
     return frozenset(
-        make.intrinsic(MADE_CLASS, make.instance(OBJECT, Grip.EXACT, (), value.site))
+        make.intrinsic(MADE_CLASS, make.instance(OBJECT, Grip.EXACT, args, value.site))
         for value in members
         if isinstance(value, Instance) and is_dict(frame, value)
+        for args in above
     )
 
 
@@ -68,5 +75,6 @@ def read_member(frame: Frame, value: Instance, name: str, at: int) -> ValueSet:
     table = make.instance("~builtins:dict", Grip.EXACT, (), value.site)
     found = dict_item(frame, table, frozenset({make.literal("str", name)}))
     if value.cls == OBJECT:
-        return NOTHING.union(*(bind(frame, v, value, OBJECT, at) for v in found))
+        receivers = value.args[0] if value.args else frozenset({value})
+        return NOTHING.union(*(bind(frame, v, receiver, OBJECT, at) for v in found for receiver in receivers))
     return found | frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE) if frame.recorder is not None else found

@@ -37,9 +37,12 @@ class Target(NamedTuple):
 class Outcome:
     """One site. `others` counts callee values outside the repository; `soft` reasons only matter without a target.
     `wide`: callees that a hierarchy's width or distance leaves only possible. `unfit`: those whose result can't be used
-    as it is used here. `may_skip`: the operation can do without them, for what it runs over may be empty."""
+    as it is used here. `refusing`, `taking`: those that can't take, or can, what is passed here. `may_skip`: the
+    operation can do without them, for what it runs over may be empty."""
 
-    __slots__ = ("detail", "may_skip", "others", "reasons", "registered", "soft", "targets", "unfit", "wide")
+    __slots__ = (
+        "detail", "may_skip", "others", "reasons", "refusing", "registered", "soft", "taking", "targets", "unfit", "wide",
+    )  # fmt: skip
 
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
@@ -49,6 +52,8 @@ class Outcome:
         self.soft: set[Reason] = set()
         self.others = 0
         self.may_skip = False
+        self.refusing: set[str] = set()
+        self.taking: set[str] = set()
         self.wide: frozenset[str] = frozenset()
         self.unfit: frozenset[str] = frozenset()
 
