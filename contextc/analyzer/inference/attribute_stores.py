@@ -25,9 +25,12 @@ from contextc.model.value import (
 )
 
 
-def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int) -> None:
+def store_attribute(
+    frame: Frame, owner: ValueSet, name: str, values: ValueSet, at: int, is_hooked: bool = True
+) -> None:
     """`owner.name = values`. A property's setter or a descriptor's `__set__` runs instead of a store; where the class
-    attribute may yet turn out to be one, nothing is stored before its value is known."""
+    attribute may yet turn out to be one, nothing is stored before its value is known. Not `is_hooked`: it is past the
+    class's `__setattr__`."""
     from contextc.analyzer.inference.hooks import is_foreign, note_stored
     from contextc.analyzer.inference.made_objects import store_member
 
@@ -39,7 +42,7 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
         if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
             store_member(frame, value, name, values)
             plain = resolve_copied(frame, values, value)
-            if _run_setter(frame, value, name, plain, at) and kernel.classes.in_repository(value.cls):
+            if _run_setter(frame, value, name, plain, at, is_hooked) and kernel.classes.in_repository(value.cls):
                 store_field(frame, value, name, values)
         elif isinstance(value, ClassObject) and kernel.classes.in_repository(value.cls):
             frame.write(("cattr", value.cls, name), values)
@@ -53,7 +56,7 @@ def store_attribute(frame: Frame, owner: ValueSet, name: str, values: ValueSet, 
             frame.write(("fattr", value.symbol, name), values)
 
 
-def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: int) -> bool:
+def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: int, is_hooked: bool) -> bool:
     """Runs what stands between a store and the object. Whether the object itself is stored to as well."""
     from contextc.analyzer.inference.binding import Arguments
     from contextc.analyzer.inference.calls import call_value
@@ -61,7 +64,7 @@ def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: 
 
     kernel = frame.kernel
     owner = kernel.classes.owner(value.cls, name)
-    plain = owner is None or not _may_manage(frame, owner, name)
+    plain = owner is None or not may_manage(frame, owner, name)
     if owner is not None and kernel.classes.in_repository(owner):
         for item in frame.read(("cattr", owner, name)):
             if isinstance(item, PropertyObject) and not item.cached:
@@ -80,13 +83,13 @@ def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: 
             else:
                 plain = True
     hook = kernel.classes.owner(value.cls, "__setattr__")
-    if hook is not None and kernel.classes.in_repository(hook):
+    if is_hooked and hook is not None and kernel.classes.in_repository(hook):
         key: ValueSet = frozenset({kernel.make.literal("str", name)})
         call_method(frame, value, "__setattr__", (key, values), at, Rule.DESCRIPTOR)
     return plain
 
 
-def _may_manage(frame: Frame, owner: str, name: str) -> bool:
+def may_manage(frame: Frame, owner: str, name: str) -> bool:
     """Whether a class body binds `name` only to what can be a property or descriptor: a decorated function, a call."""
     kernel = frame.kernel
     if not kernel.classes.in_repository(owner):

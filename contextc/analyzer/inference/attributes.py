@@ -16,7 +16,8 @@ from contextc.analyzer.inference.construction import (
 from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.lazy_names import ask_module
-from contextc.analyzer.inference.namespaces import note_possible_read
+from contextc.analyzer.inference.lookup_hooks import fall_back, is_dunder, note_family, run_hook
+from contextc.analyzer.inference.namespaces import ATTRIBUTES, note_possible_read
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.stub_members import stub_member
 from contextc.model.edge import EdgeKind, Reason, Rule
@@ -102,6 +103,8 @@ def read_attribute(frame: Frame, value: Value, name: str, at: int) -> ValueSet:
     if isinstance(value, TypeVariable):
         found = read_attributes(frame, value.bound, name, at)
         return found | kernel.open(Reason.UNTYPED_RECEIVER) if not value.bound else _told(frame, found)
+    if isinstance(value, Intrinsic) and value.name == ATTRIBUTES:
+        return frozenset({kernel.make.intrinsic(f"{ATTRIBUTES}.{name}", value)})
     if isinstance(value, Intrinsic) and value.name.startswith("namespace.") and name == "get":
         return frozenset({kernel.make.intrinsic("namespace.get", value)})
     if isinstance(value, PropertyObject):
@@ -168,7 +171,10 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
     if name == "__class__":
         return frozenset({kernel.make.class_object(value.cls, value.grip)})
     owner = classes.owner(value.cls, name)
+    met = frame.recorder.met if frame.recorder is not None else 0
     found: set[Value] = set(read_member(frame, value, name, at))
+    if name == "__dict__" and classes.in_repository(value.cls):
+        found.add(kernel.make.intrinsic(ATTRIBUTES, value))
     if owner is not None:
         found |= _bind_all(frame, _class_level(frame, owner, name), value, owner, at)
         found |= _perhaps_above(frame, value.cls, name, at)
@@ -192,8 +198,11 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
         for below in classes.descendants(value.cls) if everywhere else classes.storers_below(value.cls, name, running):
             lower = kernel.make.instance(below, Grip.DECLARED)
             found |= read_field(frame, frame.read(("iattr", below, name)), lower)
-    if owner is None and not _is_dunder(name):
-        found |= _fall_back(frame, value, name, at, not found)
+    note_family(frame, value, name, at, met)
+    if owner is None and not is_dunder(name):
+        found |= fall_back(frame, value, name, at, not found)
+    if at >= 0:
+        found |= run_hook(frame, value, name, at, owner is not None)
     return frozenset(found)
 
 
@@ -223,35 +232,11 @@ def _perhaps_above(frame: Frame, cls: str, name: str, at: int) -> ValueSet:
 _OF_FUNCTIONS = frozenset({"__call__", "__get__", "register"})
 
 
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
-
-
 def _typed(frame: Frame, values: ValueSet, receiver: Instance, owner: str) -> ValueSet:
     """Stored values with the type variables of a generic repository class filled in."""
     if not receiver.args or not any(isinstance(v, TypeVariable) for v in values):
         return values
     return substitute(frame.kernel.annotations, values, mapping_for(frame, receiver, owner), keep=False)
-
-
-def _fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: bool) -> ValueSet:
-    """`__getattr__` for an attribute that no class or method is seen to set, by text; on frozen cells for one that is
-    missing."""
-    classes = frame.kernel.classes
-    if classes.has_unknown_base(value.cls) or (frame.recorder is not None and not is_missing):
-        return NOTHING
-    if classes.stores(value.cls, name):
-        return NOTHING
-    owner = classes.owner(value.cls, "__getattr__")
-    if owner is None or not classes.in_repository(owner):
-        return NOTHING
-    from contextc.analyzer.inference.implicit_calls import call_method
-
-    argument = frozenset({frame.kernel.make.literal("str", name)})
-    found = call_method(frame, value, "__getattr__", (argument,), at, Rule.DESCRIPTOR)
-    if found or frame.recorder is None:
-        return found
-    return frame.kernel.open(Reason.MISSING_ATTRIBUTE)
 
 
 def _class_level(frame: Frame, owner: str, name: str) -> ValueSet:

@@ -50,6 +50,7 @@ class Classes:
         self._local = frozenset(d.id for m in program.repository for d in m.definitions if d.is_class)
         self.stored_attributes: dict[str, frozenset[str]] = {}
         self.foreign_stores: frozenset[str] = frozenset()
+        self.computed_stores: frozenset[str] = frozenset()  # classes with a method that stores under a computed name
         self.borrowed_attributes: dict[str, frozenset[str]] = {}
         self._owners: dict[tuple[str, str], str | None] = {}
         self._heirs: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -152,6 +153,10 @@ class Classes:
             found = any(name in self.stored_attributes.get(c, ()) for c in self.mro(class_id))
             self._stores[key] = found
         return found
+
+    def stores_by_name(self, class_id: str) -> bool:
+        """Whether a method of the class or of one above it stores attributes under names that it computes."""
+        return any(c in self.computed_stores for c in self.mro(class_id))
 
     def owners_below(self, class_id: str, name: str, method: str | None = None) -> list[tuple[str, str]]:
         """(subclass, owner) pairs: for each repository subclass, the class that gives it `name`, where that is not the

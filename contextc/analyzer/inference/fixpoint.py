@@ -19,6 +19,7 @@ from contextc.analyzer.inference.decided import settle_parameters
 from contextc.analyzer.inference.enumerations import is_enum, keep_members
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
+from contextc.analyzer.inference.hidden_stores import find_hidden_stores
 from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.memory import Memory
 from contextc.analyzer.inference.oracle import ORACLE, answer_external_names, answer_open_parameters
@@ -92,7 +93,12 @@ class Solver:
 def make_kernel(program: Program, numbers: Units, worklist: Worklist) -> Kernel:
     """A kernel with the tables of stratum 1 and no cells."""
     kernel = Kernel(program, numbers, worklist)
-    kernel.classes.stored_attributes = find_stored_attributes(program)
+    hidden = find_hidden_stores(program)
+    stored = find_stored_attributes(program)
+    for cls, names in hidden.names.items():
+        stored[cls] = stored.get(cls, frozenset()) | names
+    kernel.classes.stored_attributes = stored
+    kernel.classes.computed_stores = hidden.computed
     kernel.classes.foreign_stores = find_foreign_stores(program)
     kernel.classes.borrowed_attributes = find_borrowed_attributes(program)
     return kernel

@@ -20,7 +20,7 @@ from contextc.analyzer.inference.generics import (
     tuple_items,
 )
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.namespaces import lookup_namespace
+from contextc.analyzer.inference.namespaces import ATTRIBUTES, lookup_namespace
 from contextc.analyzer.inference.recorder import Target
 from contextc.analyzer.inference.records import record_item
 from contextc.model.edge import EdgeKind, Reason, Rule
@@ -232,7 +232,12 @@ def may_swallow(frame: Frame, values: ValueSet, is_async: bool) -> bool:
 def subscript(frame: Frame, values: ValueSet, key: ValueSet, is_slice: bool, at: int) -> ValueSet:
     """`value[key]`."""
     found: set[Value] = set()
+    told = any(isinstance(v, Intrinsic) and v.name == ATTRIBUTES for v in values) and all(
+        isinstance(k, Literal) for k in key
+    )
     for value in values:
+        if told and isinstance(value, Instance) and value.site is None:
+            continue  # the same mapping, by its stub
         met = frame.recorder.met if frame.recorder is not None else 0
         found |= _subscript_one(frame, value, key, is_slice, at)
         note_plain(frame, value, at, met)
@@ -319,6 +324,8 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
     """`value[key] = stored`."""
     kernel = frame.kernel
     for value in values:
+        if isinstance(value, Intrinsic):
+            _store_name(frame, value, key, stored)
         if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
             continue
         if has_own_method(frame, value, "__setitem__"):
@@ -336,6 +343,12 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
         else:
             frame.write(("arg", value.site, 0), stored)
             _store_item(frame, value, value.site, key, stored)
+
+
+def _store_name(frame: Frame, namespace: Intrinsic, key: ValueSet, stored: ValueSet) -> None:
+    from contextc.analyzer.inference.object_namespaces import store_in_namespace
+
+    store_in_namespace(frame, namespace, key, stored)
 
 
 def _look_up(frame: Frame, key: ValueSet, at: int, is_new: bool = False) -> None:

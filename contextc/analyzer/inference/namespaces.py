@@ -28,9 +28,13 @@ from contextc.model.value import (
 )
 
 MAX_ENUMERATED = 64  # candidates of one name pattern; more say nothing
+MAX_NAMED = 200  # attributes whose names have that of a class; more say nothing
 MAX_UNKNOWN = 16  # candidates of a name of which nothing is known
 GLOBALS = "namespace.globals"
 MODULES = "namespace.modules"
+ATTRIBUTES = "namespace.attributes"  # of an object, `x.__dict__`
+CLASS_NAME = "\0"  # in a text's part: the name of some class; no source's text has such a character
+LOWER_CLASS_NAME = "\1"  # the same in lower case
 PATCHED = "patched"  # the rule of a possible value that a test puts in the place of another, and of what it gives
 
 
@@ -38,16 +42,38 @@ def name_pattern(value: Value, unknown: str = ".*") -> re.Pattern[str] | None:
     """The names a text of known parts can be, `unknown` what the others match; None where no part is known."""
     if not isinstance(value, Text) or not any(part for part in value.parts):
         return None
-    return re.compile("".join(re.escape(part) if part is not None else unknown for part in value.parts), re.DOTALL)
+    written = "".join(re.escape(part) if part is not None else unknown for part in value.parts)
+    return re.compile(_SOME_NAME.sub(r"(\\w+)", written), re.DOTALL)
+
+
+_SOME_NAME = re.compile(f"[{CLASS_NAME}{LOWER_CLASS_NAME}]")
+
+
+def has_class_name(value: Value) -> bool:
+    """Whether a part of a text is the name of some class."""
+    return isinstance(value, Text) and any(part and _SOME_NAME.search(part) for part in value.parts)
 
 
 def lookup_namespace(frame: Frame, namespace: Intrinsic, key: ValueSet) -> ValueSet:
-    """`namespace[key]` for `globals()` of a module, or `sys.modules`."""
+    """`namespace[key]` for `globals()` of a module, `sys.modules`, or an object's `__dict__`."""
     if namespace.name == MODULES:
         return _lookup_modules(frame, key)
     if namespace.name == GLOBALS and isinstance(namespace.owner, ModuleValue):
         return _lookup_globals(frame, namespace.owner, key)
+    if namespace.name == ATTRIBUTES and isinstance(namespace.owner, Instance):
+        return _lookup_attributes(frame, namespace.owner, key)
     return NOTHING
+
+
+def _lookup_attributes(frame: Frame, owner: Instance, key: ValueSet) -> ValueSet:
+    """What stands in an object's `__dict__`; under a key that is no literal, whatever the plain dict says."""
+    from contextc.analyzer.inference.construction import read_field
+
+    classes = frame.kernel.classes
+    names = [str(name.value) for name in key if isinstance(name, Literal)]
+    local = [cls for cls in classes.mro(owner.cls) if classes.in_repository(cls)]
+    found = [read_field(frame, frame.read(("iattr", cls, name)), owner) for name in names for cls in local]
+    return NOTHING.union(*found)
 
 
 def _lookup_modules(frame: Frame, key: ValueSet) -> ValueSet:

@@ -1,0 +1,112 @@
+"""What stands beside an attribute that is found: `__getattribute__` before it, `__getattr__` after it, and in a family
+of classes a plain attribute beside a property.
+
+In: a receiver and a name. Out: values, and what was met noted in the recorder. `lazy.name` runs `Lazy.__getattribute__`
+whatever it finds; `self.kind` in `Node` is not sure to run the property `kind` of a class below.
+"""
+
+from __future__ import annotations
+
+from contextc.analyzer.inference.construction import running_method
+from contextc.analyzer.inference.kernel import Frame
+from contextc.model.edge import Reason, Rule
+from contextc.model.value import NOTHING, Grip, Instance, PropertyObject, ValueSet
+
+GETTER = "__getattr__"
+HOOK = "__getattribute__"
+
+
+def is_dunder(name: str) -> bool:
+    """Whether a name is a special one."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: bool) -> ValueSet:
+    """`__getattr__` for an attribute that no class or method is seen to set, by text; on frozen cells for one that is
+    missing. Where methods of the class store under names that they compute, it only possibly runs."""
+    classes = frame.kernel.classes
+    if classes.has_unknown_base(value.cls) or classes.stores(value.cls, name):
+        return NOTHING
+    owner = classes.owner(value.cls, GETTER)
+    if owner is None or not classes.in_repository(owner):
+        return NOTHING
+    is_open = classes.stores_by_name(value.cls)
+    if frame.recorder is not None and not is_missing and not is_open:
+        return NOTHING
+    from contextc.analyzer.inference.attributes import implicit_outcome
+    from contextc.analyzer.inference.implicit_calls import call_method
+
+    argument = frozenset({frame.kernel.make.literal("str", name)})
+    operation = f"{GETTER} perhaps" if is_open else GETTER
+    found = call_method(frame, value, GETTER, (argument,), at, Rule.DESCRIPTOR, operation)
+    outcome = implicit_outcome(frame, at, operation) if is_open else None
+    if outcome is not None:
+        outcome.targets = {t._replace(possible=True) for t in outcome.targets}
+    if found or frame.recorder is None:
+        return found
+    return frame.kernel.open(Reason.MISSING_ATTRIBUTE)
+
+
+def run_hook(frame: Frame, value: Instance, name: str, at: int, is_known: bool) -> ValueSet:
+    """`__getattribute__` of the repository, which every read in the source runs. What the look-up finds stays what the
+    attribute is; only of one that no class is seen to have it is what the method gives."""
+    classes = frame.kernel.classes
+    owner = classes.owner(value.cls, HOOK)
+    if owner is None or not classes.in_repository(owner) or is_dunder(name):
+        return NOTHING
+    from contextc.analyzer.inference.implicit_calls import call_method
+
+    argument = frozenset({frame.kernel.make.literal("str", name)})
+    given = call_method(frame, value, HOOK, (argument,), at, Rule.DESCRIPTOR)
+    return NOTHING if is_known or classes.stores(value.cls, name) else given
+
+
+def note_family(frame: Frame, value: Instance, name: str, at: int, met: int) -> None:
+    """Where a property ran since the recorder counted `met`: another class that the receiver can be of may have a plain
+    attribute of that name, and then the property is not all that can happen. Where as many have a plain one, it only
+    possibly runs; neither does one that only declares."""
+    from contextc.analyzer.inference.attributes import implicit_outcome
+
+    recorder = frame.recorder
+    if recorder is None or recorder.met == met or at < 0 or value.grip is Grip.EXACT:
+        return
+    plain, managed = _count_ways(frame, value, name)
+    if not plain:
+        return
+    recorder.plain.add((frame.unit.id, at))
+    outcome = implicit_outcome(frame, at, "get")
+    if outcome is not None:
+        rare = plain >= managed
+        outcome.targets = {
+            t._replace(possible=t.possible or (t.by_class and (rare or t.abstract))) for t in outcome.targets
+        }
+
+
+def _count_ways(frame: Frame, value: Instance, name: str) -> tuple[int, int]:
+    """In how many ways the classes that a receiver can be of give it an attribute: as a plain one, and managed by a
+    property or descriptor."""
+    classes = frame.kernel.classes
+    running = running_method(frame, value)
+    plain: set[str] = set()
+    managed: set[str] = set()
+    pairs = [(value.cls, classes.owner(value.cls, name)), *classes.owners_below(value.cls, name, running)]
+    pairs += [(cls, classes.owner(cls, name)) for cls in classes.storers_below(value.cls, name, running)]
+    for cls, owner in pairs:
+        if owner is not None and _manages(frame, owner, name):
+            managed.add(owner)
+        elif owner is not None or classes.stores(cls, name):
+            plain.add(owner or cls)
+    return len(plain), len(managed)
+
+
+def _manages(frame: Frame, owner: str, name: str) -> bool:
+    """Whether what a class body binds to a name is a property or another descriptor of the repository."""
+    classes = frame.kernel.classes
+    if not classes.in_repository(owner):
+        return False
+    for item in frame.read(("cattr", owner, name)):
+        if isinstance(item, PropertyObject):
+            return True
+        if isinstance(item, Instance) and classes.is_known(item.cls) and classes.owner(item.cls, "__get__") is not None:
+            return True
+    return False
