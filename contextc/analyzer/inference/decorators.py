@@ -87,12 +87,29 @@ def _decorate(frame: Frame, decorator: ir.Expr, callees: ValueSet, values: Value
         for callee in callees:
             result = call_value(frame, callee, arguments, decorator.at, outcome, (EdgeKind.DECORATOR, Rule.DECORATION))
             for item in result:
-                found |= _decorated(frame, item, value)
+                if item is value or not _is_another(frame, item, value):
+                    found |= _decorated(frame, item, value)
             if value in result and _in_repository(frame, callee):
                 _note_registration(frame, decorator.at, value)
             if (not result and not _in_repository(frame, callee)) or _gives_what_it_calls(frame, callee):
                 found.add(value)
     return frozenset(found)
+
+
+def _is_another(frame: Frame, item: Value, original: Value) -> bool:
+    """Whether a decorator's result is something else that it decorates: what it gives back comes together where it keeps
+    what it got. Told by text: decorated itself, of the same kind, and not made by a function, as a wrapper is."""
+    if isinstance(item, ClassObject) and isinstance(original, ClassObject):
+        symbol, own = item.cls, original.cls
+    elif isinstance(item, FunctionValue) and isinstance(original, FunctionValue) and item.inner is None:
+        symbol, own = item.symbol, original.symbol
+    else:
+        return False
+    definition = frame.kernel.definition(symbol)
+    if symbol == own:
+        return False
+    local = definition.module.in_repository and bool(definition.facts.decorators)
+    return local and definition.parent is not None and not definition.parent.is_function
 
 
 def _note_registration(frame: Frame, at: int, value: Value) -> None:
