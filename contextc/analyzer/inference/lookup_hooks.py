@@ -23,7 +23,8 @@ def is_dunder(name: str) -> bool:
 
 def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: bool) -> ValueSet:
     """`__getattr__` for an attribute that no class or method is seen to set, by text; on frozen cells for one that is
-    missing. Where methods of the class store under names that they compute, it only possibly runs."""
+    missing. Where methods of the class store under names that they compute, it is not certain to run; for what the class
+    reads on itself, or is private to it, it is only possible."""
     classes = frame.kernel.classes
     if classes.has_unknown_base(value.cls) or classes.stores(value.cls, name):
         return NOTHING
@@ -41,7 +42,9 @@ def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: boo
     found = call_method(frame, value, GETTER, (argument,), at, Rule.DESCRIPTOR, operation)
     outcome = implicit_outcome(frame, at, operation) if is_open else None
     if outcome is not None:
-        outcome.targets = {t._replace(possible=True) for t in outcome.targets}
+        is_own = value.grip is Grip.SELF or name.startswith("_")
+        outcome.targets = {t._replace(possible=t.possible or is_own) for t in outcome.targets}
+        outcome.may_skip = True
     if found or frame.recorder is None:
         return found
     return frame.kernel.open(Reason.MISSING_ATTRIBUTE)
