@@ -196,7 +196,7 @@ class Interner:
                 merged.append(part)
         if not merged:
             return self.literal("str", "")
-        if len(merged) == 1 and merged[0] is not None:
+        if len(merged) == 1 and merged[0] is not None and not _is_unsettled(merged[0]):
             return self.literal("str", merged[0])
         if len(merged) > 8:
             merged = [merged[0], None, merged[-1]]
@@ -277,6 +277,11 @@ class Interner:
         return self._make(Open, reason)  # type: ignore[no-any-return]
 
 
+def _is_unsettled(part: str) -> bool:
+    """Whether a part of a text has a character that stands for some name, which no name in a source has."""
+    return "\0" in part or "\1" in part
+
+
 # ------------------------------------------------------------------------------------------------------ the join
 
 
@@ -294,6 +299,19 @@ def join_values(make: Interner, left: ValueSet, right: ValueSet) -> ValueSet:
     for name, (kinds, most) in _CAPS.items():
         merged = _cap(make, merged, kinds, most, f"widened.{name}")
     return merged
+
+
+def _is_too_many(make: Interner, group: list[Value], most: int) -> bool:
+    """Whether values are more than a cell holds. Of methods it holds as many as of functions where they are those of
+    few objects: what a name put together at run time can mean of one visitor; possible values count as what they stand
+    for. Whatever is added to too many is too many."""
+    if len(group) <= most or len({make.unplaced(v) for v in group}) <= most:
+        return False
+    inner = [v.value if type(v) is Possible else v for v in group]
+    methods = [v for v in inner if type(v) is BoundMethod]
+    others = sum(type(v) is not FunctionValue for v in inner) - len(methods)
+    receivers = {v.receiver for v in methods}
+    return len(group) > MAX_CALLABLES or others > most or len(receivers) > MAX_WIDTH
 
 
 def show_widened(make: Interner, content: ValueSet) -> ValueSet:
@@ -321,7 +339,7 @@ def _cap(
 ) -> ValueSet:
     mark = make.intrinsic(mark_name)
     group = [v for v in values if isinstance(v, kinds) and not _is_mark(v)]
-    if mark not in values and (len(group) <= most or len({make.unplaced(v) for v in group}) <= most):
+    if mark not in values and not _is_too_many(make, group, most):
         return values
     return values.difference(group) | {mark}
 

@@ -11,8 +11,17 @@ import re
 
 from contextc.analyzer.inference.attributes import read_attribute, read_attributes
 from contextc.analyzer.inference.binding import Arguments
+from contextc.analyzer.inference.calls import CallContext
 from contextc.analyzer.inference.kernel import Frame
-from contextc.analyzer.inference.namespaces import MAX_ENUMERATED, MAX_UNKNOWN, name_pattern, note_possible_read
+from contextc.analyzer.inference.namespaces import (
+    CLASS_NAME,
+    MAX_ENUMERATED,
+    MAX_NAMED,
+    MAX_UNKNOWN,
+    has_class_name,
+    name_pattern,
+    note_possible_read,
+)
 from contextc.analyzer.inference.program import Definition, ModuleInfo
 from contextc.analyzer.inference.scopes import read_name
 from contextc.model import ir
@@ -24,6 +33,7 @@ from contextc.model.value import (
     Instance,
     Literal,
     ModuleValue,
+    Open,
     Possible,
     SpecialForm,
     Text,
@@ -77,6 +87,16 @@ def module_name(frame: Frame, field: ir.Expr) -> str | None:
     return None
 
 
+def name_classes(frame: Frame, expr: ir.Attribute, values: ValueSet) -> ValueSet:
+    """`type(x).__name__`, `x.__class__.__name__` of what is not known: the name of some class."""
+    of = expr.value
+    is_type = isinstance(of, ir.Call) and isinstance(of.func, ir.Name) and of.func.id == "type" and len(of.args) == 1
+    if not is_type and not (isinstance(of, ir.Attribute) and of.attr == "__class__"):
+        return values
+    named = frame.kernel.make.text((CLASS_NAME,))
+    return frozenset(named if isinstance(v, (Open, External, SpecialForm)) else v for v in values)
+
+
 def super_values(frame: Frame, args: Arguments) -> ValueSet:
     """`super()` in a method, also inside a nested function; `super(cls, obj)`."""
     make = frame.kernel.make
@@ -112,8 +132,21 @@ def get_attribute(frame: Frame, owner: ValueSet, names: ValueSet, default: Value
         if pattern is None:
             found |= frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE)
         for value in owner:
-            found |= _matching_attributes(frame, value, pattern, at)
+            named = _named_by_class(frame, value, pattern, at) if pattern and has_class_name(name) else None
+            found |= _matching_attributes(frame, value, pattern, at) if named is None else named
     return frozenset(found)
+
+
+def get_plain_attribute(
+    frame: Frame, receiver: Value | None, args: Arguments, context: CallContext
+) -> ValueSet | None:
+    """`object.__getattribute__(x, name)`, `super().__getattribute__(name)`: what `getattr` finds, by no hook."""
+    given = [values for _, values in args.positional]
+    if isinstance(receiver, ClassObject) and len(given) == 2:
+        return NOTHING  # the same found on the class of classes
+    if receiver is not None:
+        given.insert(0, frozenset({receiver}))
+    return get_attribute(frame, given[0], given[1], NOTHING, -1) if len(given) == 2 else None
 
 
 def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | None, at: int) -> ValueSet:
@@ -132,6 +165,23 @@ def _matching_attributes(frame: Frame, value: Value, pattern: re.Pattern[str] | 
     for name in names:
         for item in read_attribute(frame, inner, name, -1):
             found.add(kernel.make.possible(item, Rule.GETATTR_PATTERN.value))
+            note_possible_read(frame, item, at)
+    return frozenset(found)
+
+
+def _named_by_class(frame: Frame, value: Value, pattern: re.Pattern[str], at: int) -> ValueSet | None:
+    """Attributes whose names have the name of a class of the repository where the text has some class's: as likely as
+    what any value can be; those that match otherwise stay possible. None where no class's name fits."""
+    classes = frame.kernel.class_names
+    inner = value.value if isinstance(value, Possible) else value
+    matches = ((n, pattern.fullmatch(n)) for n in attribute_names(frame, inner))
+    names = {n: all(group in classes for group in m.groups()) for n, m in matches if m is not None}
+    if not any(names.values()) or len(names) > MAX_NAMED:
+        return None
+    found: set[Value] = set()
+    for name, is_class in names.items():
+        for item in read_attribute(frame, inner, name, -1):
+            found.add(item if is_class else frame.kernel.make.possible(item, Rule.GETATTR_PATTERN.value))
             note_possible_read(frame, item, at)
     return frozenset(found)
 

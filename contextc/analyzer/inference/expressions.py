@@ -6,7 +6,7 @@ are recorded in the resolution pass. One function per kind of expression, found 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from contextc.analyzer.inference import dynamic
@@ -36,6 +36,7 @@ from contextc.analyzer.inference.patches import patch_by_fixture
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.recorder import Outcome, describe_callee
 from contextc.analyzer.inference.scopes import bind_name, bind_target, read_name
+from contextc.analyzer.inference.texts import join_text, shown_parts, text_operation, text_parts
 from contextc.model import ir
 from contextc.model.edge import EdgeKind, Reason, Rule
 from contextc.model.value import (
@@ -48,12 +49,9 @@ from contextc.model.value import (
     ModuleValue,
     SpecialForm,
     SuperObject,
-    Text,
     Value,
     ValueSet,
 )
-
-_MAX_TEXT = 80  # characters of a text that inference puts together
 
 
 def evaluate(frame: Frame, expr: ir.Expr) -> ValueSet:
@@ -102,16 +100,9 @@ def _fstring(frame: Frame, expr: ir.FString) -> ValueSet:
     plain = not isinstance(field, ir.Formatted) or (field.spec is None and field.conversion in ("", "s"))
     found: set[Value] = set()
     for value in values if values or frame.recorder is None else (None,):
-        inner = _shown(value) if plain and value is not None else (None,)
+        inner = shown_parts(value) if plain and value is not None else (None,)
         found.add(join_text(frame, (*parts[:index], *inner, *parts[index + 1 :])))
     return frozenset(found)
-
-
-def _shown(value: Value) -> tuple[str | None, ...]:
-    """A value as a replacement field shows it."""
-    if isinstance(value, Literal) and value.type == "int":
-        return (str(value.value),)
-    return _parts(value) or (None,)
 
 
 def _formatted(frame: Frame, expr: ir.Formatted) -> ValueSet:
@@ -132,7 +123,8 @@ def _attribute(frame: Frame, expr: ir.Attribute) -> ValueSet:
     if path is not None and path in frame.env:
         _note_read(frame, evaluate(frame, expr.value), expr)
         return frame.env[path]
-    return read_attributes(frame, evaluate(frame, expr.value), expr.attr, expr.at)
+    values = read_attributes(frame, evaluate(frame, expr.value), expr.attr, expr.at)
+    return dynamic.name_classes(frame, expr, values) if expr.attr == "__name__" else values
 
 
 def _note_read(frame: Frame, owner: ValueSet, expr: ir.Attribute) -> None:
@@ -427,8 +419,8 @@ def _binary(frame: Frame, expr: ir.BinaryOp) -> ValueSet:
     found: set[Value] = set()
     rest = left
     if expr.op in ("+", "%"):
-        texts = frozenset(v for v in left if _parts(v) is not None)
-        found |= _text_operation(frame, expr, texts, right)
+        texts = frozenset(v for v in left if text_parts(v) is not None)
+        found |= text_operation(frame, expr, texts, right)
         if texts and expr.op == "%":
             _convert_operands(frame, right, expr.at)
         rest -= texts
@@ -471,58 +463,6 @@ def _joined_containers(frame: Frame, left: ValueSet, right: ValueSet, at: int) -
     frame.write(("arg", site, 0), element_values(frame, left) | element_values(frame, right))
     names = {v.cls for v in left if isinstance(v, Instance)}
     return frozenset(frame.kernel.make.instance(name, Grip.EXACT, (), site) for name in names)
-
-
-def _text_operation(frame: Frame, expr: ir.BinaryOp, left: ValueSet, right: ValueSet) -> ValueSet:
-    """Concatenation and `%` formatting of strings of which a part is known. One side is told apart by its values, the
-    other only where it is written here: products of values would grow without end."""
-    heads = [p for v in left if (p := _parts(v)) is not None]
-    if expr.op == "%":
-        return frozenset(join_text(frame, _format_parts(head)) for head in heads)
-    tails: list[tuple[str | None, ...]] = [(None,)]
-    if _is_written(expr.left) or _is_written(expr.right):
-        known = right if right or frame.recorder is None else frozenset({frame.kernel.builtin("str")})
-        tails = [_parts(v) or (None,) for v in known]
-    return frozenset(join_text(frame, (*head, *tail)) for head in heads for tail in tails)
-
-
-def _is_written(expr: ir.Expr) -> bool:
-    """Whether a text stands in the source as it is."""
-    if isinstance(expr, ir.FString):
-        return all(isinstance(part, ir.Constant) for part in expr.parts)
-    return isinstance(expr, ir.Constant)
-
-
-def join_text(frame: Frame, parts: Iterable[str | None]) -> Value:
-    """A text of these parts; a plain string where it is too long to name anything (it may grow with each round)."""
-    known = tuple(parts)
-    if sum(len(part) for part in known if part is not None) > _MAX_TEXT:
-        return frame.kernel.builtin("str")
-    return frame.kernel.make.text(known)
-
-
-def _parts(value: Value) -> tuple[str | None, ...] | None:
-    if isinstance(value, Literal) and value.type == "str":
-        return (str(value.value),)
-    if isinstance(value, Text):
-        return value.parts
-    if isinstance(value, Instance) and value.cls == "~builtins:str":
-        return (None,)
-    return None
-
-
-def _format_parts(parts: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    found: list[str | None] = []
-    for part in parts:
-        if part is None:
-            found.append(None)
-            continue
-        pieces = part.split("%s")
-        for index, piece in enumerate(pieces):
-            if index:
-                found.append(None)
-            found.append(piece)
-    return tuple(found)
 
 
 def _compare(frame: Frame, expr: ir.Compare) -> ValueSet:

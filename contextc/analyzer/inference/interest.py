@@ -19,6 +19,7 @@ MAX_NODES = 300  # of a body that is worth evaluating more than once
 MAX_GUARDED_NODES = 2_000  # of one whose result depends on a test at its start
 MAX_INTERESTING = 3  # parameters in a key
 _TESTED = 2  # how much hangs on a name in a test
+_NAMING_METHODS = frozenset({"__getattribute__", "__setattr__", "import_module"})
 _NAMING = frozenset({"getattr", "setattr", "hasattr", "import_module", "__import__"})
 
 
@@ -109,6 +110,9 @@ def _uses(definition: Definition, stars: frozenset[str]) -> dict[str, int]:
             if node.func.id in _NAMING:
                 for argument in node.args:
                     note(argument.value, 0)
+        elif isinstance(node, ir.Call) and getattr(node.func, "attr", "") in _NAMING_METHODS:
+            for argument in node.args:
+                note(argument.value, 0)
         elif isinstance(node, (ir.If, ir.Conditional, ir.While)):
             note(node.test, _TESTED)
         elif isinstance(node, ir.BoolOp):

@@ -278,7 +278,7 @@ LIBRARY: dict[str, Model] = {
     "~unittest.mock:_patcher.__call__": patch_by_path, "~unittest.mock:_patcher.object": patch_object,
     "~unittest.mock:_patcher.multiple": patch_several,
     "~_pytest.monkeypatch:MonkeyPatch.setattr": set_attribute,
-    "~builtins:object.__setattr__": set_on_object,
+    "~builtins:object.__setattr__": set_on_object, "~builtins:object.__getattribute__": dynamic.get_plain_attribute,
     "~atexit:register": keep_exit_function, "~atexit:_run_exitfuncs": run_exit_functions,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {

@@ -99,6 +99,8 @@ class Kernel:
         self.externals = ExternalNames()
         self.any = self.annotations.any
         self.none = self.annotations.none
+        names = {d.name for m in program.repository for d in m.definitions if d.is_class}
+        self.class_names = names.union(name.lower() for name in names)  # of the repository, in lower case as well
         self._stub_values: dict[tuple[str, str], ValueSet] = {}
         self._decorated: dict[str, str] = {}
         self._abstract: dict[str, bool] = {}

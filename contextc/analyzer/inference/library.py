@@ -32,6 +32,7 @@ from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.overloads import Bound, choose_overloads, overloads
 from contextc.analyzer.inference.program import Definition
 from contextc.analyzer.inference.records import record_item
+from contextc.analyzer.inference.texts import call_text_method
 from contextc.model.edge import Reason
 from contextc.model.value import (
     NOTHING,
@@ -48,6 +49,7 @@ from contextc.model.value import (
 )
 
 _GROWING = ("~builtins:list", "~typing:MutableSequence")
+_TEXT_METHOD = "~builtins:str."
 _READING = frozenset(
     {
         "get", "pop", "popitem", "index", "count", "remove", "discard", "__contains__", "__getitem__", "__eq__",
@@ -73,7 +75,12 @@ def call_stub(
         move_items(frame, values)
     if receiver is not None and definition.name not in _STAYING:
         move_items(frame, frozenset({receiver}))
-    model = LIBRARY.get(definition.id.partition("#")[0])
+    symbol = definition.id.partition("#")[0]
+    if symbol.startswith(_TEXT_METHOD):
+        text = call_text_method(frame, definition.name, receiver, args, context)
+        if text is not None:
+            return text
+    model = LIBRARY.get(symbol)
     if model is not None:
         result = model(frame, receiver, args, context)
         if result is not None:

@@ -159,6 +159,10 @@ def _is_empty(value: Value) -> bool:
 def _narrow_compare(frame: Frame, test: ir.Compare, truth: bool) -> None:
     op, left, right = test.ops[0], test.left, test.comparators[0]
     _narrow_length(frame, test, truth)
+    if op in ("in", "not in") and truth is (op == "in"):
+        written = _written_items(frame, frame.unit, right, 3)
+        if written:
+            _apply(frame, left, lambda values: _among(values, written))
     if op in ("is", "is not", "==", "!="):
         same = truth if op in ("is", "==") else not truth
         if isinstance(right, ir.Constant) and right.type == "None":
@@ -172,6 +176,40 @@ def _narrow_compare(frame: Frame, test: ir.Compare, truth: bool) -> None:
             _apply(frame, left, lambda values: frozenset(v for v in values if _may_equal(v, told, same)))
         elif isinstance(left, ir.Call) and _is_name(left.func, "type") and left.args and same:
             _narrow_class(frame, left.args[0].value, right, True, exact=True)
+
+
+_MAX_WRITTEN = 64  # texts of a collection by which a test tells what an unknown one is
+
+
+def _written_items(frame: Frame, scope: Definition, expr: ir.Expr, limit: int) -> ValueSet:
+    """The texts of a collection that stands in the source and can't change: a tuple, a frozenset, a display in the test
+    itself. Nothing where it is any other, or holds more than texts."""
+    if isinstance(expr, ir.Call) and _is_name(expr.func, "frozenset") and len(expr.args) == 1:
+        expr = expr.args[0].value
+    elif limit < 3 and not isinstance(expr, (ir.TupleExpr, ir.Name, ir.Attribute)):
+        return NOTHING
+    if isinstance(expr, (ir.TupleExpr, ir.ListExpr, ir.SetExpr)):
+        found = [frame.kernel.constant(item) for item in expr.items if isinstance(item, ir.Constant)]
+        texts = [one for one in found if all(isinstance(v, Literal) and v.type == "str" for v in one)]
+        return NOTHING.union(*texts) if len(texts) == len(expr.items) <= _MAX_WRITTEN else NOTHING
+    resolved = frame.kernel.statics.resolve_expression(scope, expr) if isinstance(expr, (ir.Name, ir.Attribute)) else ()
+    item = resolved[0] if len(resolved) == 1 and limit else None
+    if isinstance(item, Assigned) and item.binding.value is not None:
+        return _written_items(frame, item.scope, item.binding.value, limit - 1)
+    return NOTHING
+
+
+def _among(values: ValueSet, written: ValueSet) -> ValueSet:
+    """The values that are among texts; of one that is not known, any of the texts."""
+    found: set[Value] = set()
+    for value in values:
+        if isinstance(value, Literal) and value.type == "str":
+            found.update({value} & written)
+        elif isinstance(value, (Open, SpecialForm, External, Text)) or getattr(value, "cls", "") == "~builtins:str":
+            found |= written
+        else:
+            found.add(value)
+    return frozenset(found)
 
 
 def _only_none(values: ValueSet, none: ValueSet) -> ValueSet:

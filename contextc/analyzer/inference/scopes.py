@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextc.analyzer.inference.attribute_stores import delete_attribute, store_attribute
 from contextc.analyzer.inference.attributes import read_attribute
 from contextc.analyzer.inference.construction import resolve_copied
-from contextc.analyzer.inference.generics import tuple_items
+from contextc.analyzer.inference.generics import list_items, tuple_items
 from contextc.analyzer.inference.implicit_calls import iterate, store_subscript
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition, ModuleInfo
@@ -175,6 +175,8 @@ def _unpack(
     parts: list[set[Value]] = [set() for _ in targets]
     for value in values:
         items = tuple_items(frame, value) if isinstance(value, Instance) else None
+        if items is None and isinstance(value, Instance):
+            items = list_items(frame, value)
         if items is not None:
             if len(items) == len(targets) if star is None else len(items) >= len(targets) - 1:
                 _unpack_known(parts, items, star)
