@@ -1,7 +1,7 @@
 """Texts of which parts are known: joined, formatted, and changed by the methods of `str`.
 
-In: texts and what is done with them. Out: texts again, so that a name put together somewhere can be looked up elsewhere:
-`"visit_{}".format(type(x).__name__.lower())` is "visit_", then the name of some class in lower case.
+In: texts and what is done with them. Out: texts again, so that a name put together in one place can be looked up in
+another: `"visit_{}".format(type(x).__name__.lower())` is "visit_", then the name of some class in lower case.
 `"pkg.mod:run".partition(":")` is a tuple of its three parts. A text of which nothing is known goes by the stub.
 """
 
