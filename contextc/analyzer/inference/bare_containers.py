@@ -1,6 +1,6 @@
 """Containers of which no declaration says what they hold: `def f(items: list)`, `class Stack(list)`.
 
-In: what comes into a place that is declared as `list`; stores into an object of a class below a bare container, and what
+In: what comes into a place declared as `list`; stores into an object of a class below a bare container, and what
 the library's methods take in. Out: the lists among it, so that their elements come out again; cells of the class that
 has the bare base, one for each type variable of the container, which its objects share. After `Stack().append(User())`,
 iterating over a `Stack` yields a `User`.
