@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.diagnostic import Skip, SkipReason, Warning
-from contextc.model.edge import Certainty, Edge, EdgeKind
+from contextc.model.edge import Certainty, Edge, EdgeKind, Reason
 from contextc.model.plan import Item
 from contextc.passes.forms import Source, first_line
 from contextc.passes.slice import FOLLOWED_FROM_SEEDS, text_owners
@@ -67,6 +67,7 @@ def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str
             doubts = [
                 Doubt(item.hop, u.path, u.line, UNRESOLVED, u.reason.value, first_line(u.detail or "?", 60), ())
                 for u in graph.unresolved_in(owner.id)
+                if u.site is not None or u.reason is Reason.SYNTAX  # an operator, an attribute: too many to name each
             ]
             doubts += [_enumerated(item.hop, edges, sources) for edges in possible.values()]
             for doubt in doubts:

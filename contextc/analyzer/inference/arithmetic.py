@@ -13,6 +13,7 @@ from contextc.analyzer.inference.attributes import implicit_outcome, note_plain
 from contextc.analyzer.inference.bindings import DefinitionBinding, ValueBinding
 from contextc.analyzer.inference.classes import OBJECT
 from contextc.analyzer.inference.implicit_calls import call_method, has_method, has_own_method, open_element
+from contextc.analyzer.inference.implicit_names import note_unknown
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model import ir
 from contextc.model.edge import Rule
@@ -84,6 +85,7 @@ def _run_left(frame: Frame, value: Value, method: str, right: ValueSet, at: int,
     if isinstance(value, (Instance, Literal, Text)):
         return _simple(frame, value, right)
     if isinstance(value, (Open, SpecialForm)):
+        note_unknown(frame, value, method, at)
         return open_element(frame, value)
     return frozenset({value}) if isinstance(value, External) else NOTHING
 

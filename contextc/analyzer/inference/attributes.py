@@ -14,6 +14,7 @@ from contextc.analyzer.inference.construction import (
     running_method,
 )
 from contextc.analyzer.inference.generics import mapping_for
+from contextc.analyzer.inference.implicit_names import note_unknown
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.lazy_names import ask_module
 from contextc.analyzer.inference.lookup_hooks import fall_back, is_dunder, note_family, run_hook
@@ -57,6 +58,7 @@ def read_attributes(frame: Frame, values: ValueSet, name: str, at: int) -> Value
     found: set[Value] = set()
     for value in values:
         met = frame.recorder.met if frame.recorder is not None else 0
+        note_unknown(frame, value, name, at)
         result = read_attribute(frame, value, name, at)
         found |= result
         if result:

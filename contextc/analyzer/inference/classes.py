@@ -51,6 +51,7 @@ class Classes:
         self.stored_attributes: dict[str, frozenset[str]] = {}
         self.foreign_stores: frozenset[str] = frozenset()
         self.computed_stores: frozenset[str] = frozenset()  # classes with a method that stores under a computed name
+        self.implicit_names: frozenset[str] = frozenset()  # of the repository's properties and special methods
         self.borrowed_attributes: dict[str, frozenset[str]] = {}
         self._owners: dict[tuple[str, str], str | None] = {}
         self._heirs: dict[tuple[str, str], tuple[str, ...]] = {}

@@ -13,6 +13,7 @@ from contextc.analyzer.inference.attributes import implicit_outcome
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.generics import element_values, own_arguments, tuple_items
 from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, note_other, test_truth
+from contextc.analyzer.inference.implicit_names import note_unknown
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model.edge import Rule
 from contextc.model.value import NOTHING, BoundMethod, ClassObject, FunctionValue, Instance, Possible, Value, ValueSet
@@ -59,6 +60,7 @@ def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int, ind
             call_method(frame, value, name, (), at, Rule.CONVERSION, operation)
             continue
         note_other(frame, value, at, operation)
+        note_unknown(frame, value, names[0], at)
         if frame.recorder is not None and names[0] in _SPREADING:
             _convert_inside(frame, value, _SPREADING[names[0]], at, f"{operation} inside", _MAX_INSIDE)
 

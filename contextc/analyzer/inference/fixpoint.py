@@ -20,6 +20,7 @@ from contextc.analyzer.inference.enumerations import is_enum, keep_members
 from contextc.analyzer.inference.external_names import Oracle
 from contextc.analyzer.inference.heap import CellKey
 from contextc.analyzer.inference.hidden_stores import find_hidden_stores
+from contextc.analyzer.inference.implicit_names import find_implicit_names
 from contextc.analyzer.inference.kernel import Frame, Kernel
 from contextc.analyzer.inference.memory import Memory
 from contextc.analyzer.inference.oracle import ORACLE, answer_external_names, answer_open_parameters
@@ -99,6 +100,7 @@ def make_kernel(program: Program, numbers: Units, worklist: Worklist) -> Kernel:
         stored[cls] = stored.get(cls, frozenset()) | names
     kernel.classes.stored_attributes = stored
     kernel.classes.computed_stores = hidden.computed
+    kernel.classes.implicit_names = find_implicit_names(kernel.classes, program)
     kernel.classes.foreign_stores = find_foreign_stores(program)
     kernel.classes.borrowed_attributes = find_borrowed_attributes(program)
     return kernel

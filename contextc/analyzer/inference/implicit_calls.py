@@ -19,6 +19,7 @@ from contextc.analyzer.inference.generics import (
     move_items,
     tuple_items,
 )
+from contextc.analyzer.inference.implicit_names import note_unknown
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.namespaces import ATTRIBUTES, lookup_namespace
 from contextc.analyzer.inference.recorder import Target
@@ -51,6 +52,7 @@ def call_method(
     are alternatives of one `operation` share its outcome, so that none of them counts as the only one."""
     if isinstance(value, Possible):
         value = value.value
+    note_unknown(frame, value, name, at)
     if isinstance(value, (Open, External, SpecialForm)):
         return frozenset({value}) if not isinstance(value, External) else NOTHING
     if isinstance(value, ClassObject) and has_own_method(frame, value, name):
@@ -98,6 +100,7 @@ def _iterate_one(frame: Frame, value: Value, at: int) -> ValueSet:
     if isinstance(value, Possible):
         value = value.value
     if isinstance(value, (Open, SpecialForm, External)):
+        note_unknown(frame, value, "__iter__", at)
         return open_element(frame, value)
     if has_own_method(frame, value, "__iter__"):
         iterators = call_method(frame, value, "__iter__", (), at, Rule.ITERATION)
@@ -255,6 +258,7 @@ def _subscript_one(frame: Frame, value: Value, key: ValueSet, is_slice: bool, at
     if isinstance(value, Intrinsic):
         return lookup_namespace(frame, value, key)
     if isinstance(value, (Open, SpecialForm)):
+        note_unknown(frame, value, "__getitem__", at)
         return open_element(frame, value)
     if isinstance(value, External):
         return frozenset({kernel.make.external(f"{value.name}.__getitem__()")})
@@ -324,6 +328,7 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
     """`value[key] = stored`."""
     kernel = frame.kernel
     for value in values:
+        note_unknown(frame, value, "__setitem__", at)
         if isinstance(value, Intrinsic):
             _store_name(frame, value, key, stored)
         if not isinstance(value, Instance) or not kernel.classes.is_known(value.cls):
@@ -387,6 +392,7 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
             elif has_own_method(frame, value, "__iter__") and not has_method(frame, value, "__contains__"):
                 iterate(frame, frozenset({value}), at)
             else:
+                note_unknown(frame, value, "__contains__", at)
                 contain(frame, value, left, at)
             note_plain(frame, value, at, met)
     elif op in COMPARISON:
@@ -397,6 +403,7 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
                 found |= call_method(frame, value, name, (right,), at, Rule.OPERATOR)
                 continue
             others.add(value)
+            note_unknown(frame, value, name, at)
             compare_contents(frame, name, value, right, at)
             note_plain(frame, value, at, frame.recorder.met if frame.recorder is not None else 0)
             if op == "!=" and has_own_method(frame, value, "__eq__"):

@@ -23,8 +23,8 @@ def is_dunder(name: str) -> bool:
 
 def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: bool) -> ValueSet:
     """`__getattr__` for an attribute that no class or method is seen to set, by text; on frozen cells for one that is
-    missing. Where methods of the class store under names that they compute, it is not certain to run; for what the class
-    reads on itself, or is private to it, it is only possible."""
+    missing. Where methods of the class store under names that they compute, it is not certain to run, and for what the
+    class reads on itself, or is private to it, only possible."""
     classes = frame.kernel.classes
     if classes.has_unknown_base(value.cls) or classes.stores(value.cls, name):
         return NOTHING

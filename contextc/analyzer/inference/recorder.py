@@ -95,6 +95,7 @@ class Recorder:
         self.met = 0  # implicit calls met so far
         self.made: set[str] = set()  # ids of the classes that some site calls by themselves, not by a class above
         self.plain: set[tuple[str, int]] = set()  # nodes where some value runs no code of the repository
+        self.unknown: set[tuple[str, int, str, Reason]] = set()  # nodes that ask a value of which nothing is known
         self.revealed: dict[tuple[str, int], ValueSet] = {}  # what a `reveal_type` was given, by its site
 
     def open_call(self, unit: str, at: int, detail: str) -> Outcome:

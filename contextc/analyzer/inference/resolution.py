@@ -14,7 +14,7 @@ from contextc.analyzer.inference.distance import Sightings
 from contextc.analyzer.inference.fitness import Fitness
 from contextc.analyzer.inference.fixpoint import NO_WORK, UNIT_KINDS, Solver, Work
 from contextc.analyzer.inference.program import Definition, ModuleInfo
-from contextc.analyzer.inference.recorder import Outcome
+from contextc.analyzer.inference.recorder import Outcome, Recorder
 from contextc.analyzer.inference.relations import iter_relations
 from contextc.analyzer.inference.revealing import Revealed, iter_revealed
 from contextc.analyzer.inference.width import Width, find_mixed
@@ -68,6 +68,7 @@ def resolve_program(solver: Solver) -> Resolved:
         definition = solver.kernel.definition(unit)
         outcome.wide = sightings.find_distant(definition, outcome) | find_mixed(solver.kernel, outcome)
         edges.update(_edges(solver, definition, at, outcome, explicit=False))
+    unresolved.update(_iter_unknown(solver, recorder))
     for module in solver.kernel.program.repository:
         unresolved.update(_damaged_lines(module))
     edges.update(iter_signal_edges(solver))
@@ -201,6 +202,15 @@ def _damaged_lines(module: ModuleInfo) -> Iterator[Unresolved]:
     """What could not be read may call anything: one site for each such line, of the module's own code."""
     for line, message, _ in module.facts.damage:
         yield Unresolved(module.body.id, module.path, line, None, Reason.SYNTAX, message)
+
+
+def _iter_unknown(solver: Solver, recorder: Recorder) -> Iterator[Unresolved]:
+    """Lines on which a value of which nothing is known is asked for what a class of the repository runs code for. They
+    are no call sites, and have no span."""
+    for unit, at, name, reason in recorder.unknown:
+        definition = solver.kernel.definition(unit)
+        line = site_of(definition, at)[0]
+        yield Unresolved(caller_of(definition).id, definition.module.path, line, None, reason, name)
 
 
 def _open_site(unit: Definition, at: int, outcome: Outcome) -> Iterator[Unresolved]:
