@@ -6,7 +6,7 @@ property's setter, a descriptor's `__set__`, the class's `__setattr__`, is recor
 
 from __future__ import annotations
 
-from contextc.analyzer.inference.attributes import implicit_outcome
+from contextc.analyzer.inference.attributes import implicit_outcome, note_plain
 from contextc.analyzer.inference.bindings import DefinitionBinding, ValueBinding
 from contextc.analyzer.inference.construction import resolve_copied, store_field
 from contextc.analyzer.inference.kernel import Frame
@@ -37,6 +37,7 @@ def store_attribute(
     kernel = frame.kernel
     for item in owner:
         value = item.value if isinstance(item, Possible) else item
+        met = frame.recorder.met if frame.recorder is not None else 0
         if frame.recorder is not None and at >= 0 and is_foreign(frame, value):
             note_stored(frame, value, values, implicit_outcome(frame, at, "store"))
         if isinstance(value, Instance) and kernel.classes.is_known(value.cls):
@@ -54,6 +55,7 @@ def store_attribute(
             frame.write(("patched", value.module, name), values)
         elif isinstance(value, FunctionValue):
             frame.write(("fattr", value.symbol, name), values)
+        note_plain(frame, value, at, met)
 
 
 def _run_setter(frame: Frame, value: Instance, name: str, values: ValueSet, at: int, is_hooked: bool) -> bool:

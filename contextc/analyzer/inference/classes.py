@@ -54,6 +54,7 @@ class Classes:
         self.implicit_names: frozenset[str] = frozenset()  # of the repository's properties and special methods
         self.borrowed_attributes: dict[str, frozenset[str]] = {}
         self._owners: dict[tuple[str, str], str | None] = {}
+        self._made_by: dict[str, tuple[str, ...]] = {}
         self._heirs: dict[tuple[str, str], tuple[str, ...]] = {}
         self._storers: dict[tuple[str, str, str | None], tuple[str, ...]] = {}
         self._stores: dict[tuple[str, str], bool] = {}
@@ -153,6 +154,15 @@ class Classes:
         if found is None:
             found = any(name in self.stored_attributes.get(c, ()) for c in self.mro(class_id))
             self._stores[key] = found
+        return found
+
+    def made_by(self, metaclass: str) -> tuple[str, ...]:
+        """The repository's classes of which that metaclass, or one below it, is the class, in program order."""
+        found = self._made_by.get(metaclass)
+        if found is None:
+            metas = ((c, self.info(c).metaclass) for c in self._local)
+            made = [c for c, meta in metas if meta is not None and self.is_subclass(meta, metaclass)]
+            found = self._made_by[metaclass] = tuple(sorted(made, key=lambda c: self.program.definitions[c].order))
         return found
 
     def stores_by_name(self, class_id: str) -> bool:

@@ -31,6 +31,7 @@ _SPREADING = {"__str__": "__repr__", "__repr__": "__repr__", "__format__": "__re
 _FROZEN = frozenset({TUPLE, "~builtins:frozenset"})  # containers whose hash is that of what they hold
 _CONTAINERS = frozenset({TUPLE, "~builtins:frozenset", "~builtins:list", "~builtins:set", "~builtins:dict"})
 _SEQUENCES = frozenset({TUPLE, "~builtins:list"})
+_TEXTUAL = ("~builtins:str", "~builtins:bytes", "~builtins:BaseException", "~enum:Enum", "~pathlib:PurePath")
 _MAX_INSIDE = 3  # containers inside one another that are looked into
 _TRUTH = frozenset({"~builtins:any", "~builtins:all"})
 _KEYED = ("~builtins:dict", "~builtins:set", "~builtins:frozenset", "~typing:KeysView")
@@ -55,7 +56,7 @@ def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int, ind
     one call converts: each runs its own method. A container converts what it holds."""
     operation = f"conversion {index}"
     for value in values:
-        name = next((name for name in names if has_own_method(frame, value, name)), None)
+        name = next((name for name in _asked(frame, value, names) if has_own_method(frame, value, name)), None)
         if name is not None:
             call_method(frame, value, name, (), at, Rule.CONVERSION, operation)
             continue
@@ -63,6 +64,14 @@ def convert(frame: Frame, values: ValueSet, names: tuple[str, ...], at: int, ind
         note_unknown(frame, value, names[0], at)
         if frame.recorder is not None and names[0] in _SPREADING:
             _convert_inside(frame, value, _SPREADING[names[0]], at, f"{operation} inside", _MAX_INSIDE)
+
+
+def _asked(frame: Frame, value: Value, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The methods that a conversion asks for: a text of a class with a built-in `__str__` is never its `__repr__`."""
+    if "__str__" not in names or not isinstance(value, Instance) or not frame.kernel.classes.is_known(value.cls):
+        return names
+    has_text = any(frame.kernel.classes.is_subclass(value.cls, base) for base in _TEXTUAL)
+    return tuple(n for n in names if n != "__repr__") if has_text else names
 
 
 def _convert_inside(frame: Frame, value: Value, name: str, at: int, operation: str, limit: int) -> None:

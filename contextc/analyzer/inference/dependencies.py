@@ -17,6 +17,7 @@ from contextc.analyzer.inference.classes import ClassInfo
 from contextc.analyzer.inference.kernel import Kernel, only_refuses
 from contextc.analyzer.inference.program import Definition, ModuleInfo, Program
 from contextc.analyzer.inference.statics import Assigned
+from contextc.model.facts import SymbolKind
 
 ROOMS = ("program", "statics", "classes", "annotations")
 _LOOKUPS = ("stored_attributes", "foreign_stores")
@@ -144,6 +145,13 @@ class TracedKernel(Kernel):
         found = super().interesting_parameters(definition)
         if self.tracer.unit >= 0:
             self.tracer.note("kernel", "interesting_parameters", (definition,), found)
+        return found
+
+    def method_kind(self, definition: Definition) -> str:
+        """How a function in a class body binds, which that body tells, noted."""
+        found = super().method_kind(definition)
+        if self.tracer.unit >= 0 and definition.kind is SymbolKind.METHOD:
+            self.tracer.note("kernel", "method_kind", (definition,), found)
         return found
 
     def declines(self, definition: Definition) -> tuple[bool, bool]:

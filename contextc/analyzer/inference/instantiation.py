@@ -29,11 +29,14 @@ from contextc.model.value import (
     External,
     FunctionValue,
     Grip,
+    Instance,
     Open,
     Value,
     ValueSet,
     Wrapper,
 )
+
+MAX_MADE = 8  # constructors that a metaclass's own call is likely to run
 
 
 def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
@@ -54,6 +57,7 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
         hook = classes.owner(info.metaclass, "__call__")
         if hook is not None and classes.in_repository(hook):
             run_constructor(frame, callee, hook, "__call__", args, context)
+            context = context._replace(unlikely=True)  # by the hook, if at all
     if classes.is_subclass(callee.cls, "~enum:Enum"):
         from contextc.analyzer.inference.enumerations import find_member
 
@@ -77,6 +81,27 @@ def construct(frame: Frame, callee: ClassObject, args: Arguments, context: CallC
     if callee.grip is not Grip.EXACT:
         _construct_below(frame, callee, args, context, keys)
     return result
+
+
+def make_by_metaclass(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
+    """`super().__call__(…)`, `type.__call__(cls, …)` in a metaclass: makes an object of a class that has it. What the
+    object gets is said where the class is called."""
+    classes = frame.kernel.classes
+    owner = receiver
+    if owner is None:
+        owner = next((v for v in args.positional[0][1] if isinstance(v, Instance)), None) if args.positional else None
+    if context.outcome is None or not isinstance(owner, Instance) or not classes.in_repository(owner.cls):
+        return None
+    found: dict[str, None] = {}
+    for cls in classes.made_by(owner.cls):
+        methods = [(name, classes.owner(cls, name)) for name in ("__new__", "__init__")]
+        local = [(name, c) for name, c in methods if c is not None and classes.in_repository(c)]
+        own = [f for name, c in local for f in classes.functions(c, name)]
+        found.update(dict.fromkeys(own or [cls]))
+    for symbol in found:
+        rare = context.possible or len(found) > MAX_MADE
+        context.outcome.targets.add(Target(symbol, EdgeKind.CONSTRUCT, Rule.CONSTRUCTOR, symbol, rare, by_class=True))
+    return None
 
 
 def _construct_below(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from contextc.analyzer.inference import dynamic
 from contextc.analyzer.inference.attribute_stores import store_attribute
+from contextc.analyzer.inference.attributes import note_plain
 from contextc.analyzer.inference.binding import Arguments
 from contextc.analyzer.inference.calls import CallContext, call_value
 from contextc.analyzer.inference.contained import register_contained
@@ -25,6 +26,8 @@ from contextc.analyzer.inference.hooks import (
     run_handlers,
 )
 from contextc.analyzer.inference.implicit_calls import call_method, has_own_method, iterate, note_resumed
+from contextc.analyzer.inference.implicit_names import note_unknown
+from contextc.analyzer.inference.instantiation import make_by_metaclass
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.made_objects import MADE_CLASS, make_classes, make_namespace, make_options
 from contextc.analyzer.inference.namespaces import GLOBALS, lookup_namespace
@@ -162,7 +165,8 @@ def _type(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
             register_contained(frame, args, context.outcome)
         bases = element_values(frame, _argument(args, 1))
         known = frozenset(b for b in bases if isinstance(b, ClassObject) and frame.kernel.classes.in_repository(b.cls))
-        return known | make_classes(frame, _argument(args, 1), _argument(args, 2)) | frame.kernel.open(Reason.DYNAMIC_CODE)
+        made = make_classes(frame, _argument(args, 1), _argument(args, 2))
+        return known | made | frame.kernel.open(Reason.DYNAMIC_CODE)
     found: set[Value] = set()
     for value in args.positional[0][1]:
         if isinstance(value, Instance):
@@ -253,11 +257,15 @@ def _iter(frame: Frame, receiver: Value | None, args: Arguments, context: CallCo
 def _next(frame: Frame, receiver: Value | None, args: Arguments, context: CallContext) -> ValueSet | None:
     found: set[Value] = set(_argument(args, 1))
     for value in _argument(args, 0):
+        met = frame.recorder.met if frame.recorder is not None else 0
+        note_unknown(frame, value, "__next__", context.at)
         if has_own_method(frame, value, "__next__"):
             found |= call_method(frame, value, "__next__", (), context.at, Rule.ITERATION)
         else:
             note_resumed(frame, value, context.at)
             found |= element_values(frame, frozenset({value}))
+        if not isinstance(value, Instance) or value.grip is Grip.EXACT:  # one declared so may be what is beside it
+            note_plain(frame, value, context.at, met)
     return frozenset(found)
 
 
@@ -278,7 +286,8 @@ LIBRARY: dict[str, Model] = {
     "~unittest.mock:_patcher.__call__": patch_by_path, "~unittest.mock:_patcher.object": patch_object,
     "~unittest.mock:_patcher.multiple": patch_several,
     "~_pytest.monkeypatch:MonkeyPatch.setattr": set_attribute,
-    "~builtins:object.__setattr__": set_on_object, "~builtins:object.__getattribute__": dynamic.get_plain_attribute,
+    "~builtins:type.__call__": make_by_metaclass, "~builtins:object.__setattr__": set_on_object,
+    "~builtins:object.__getattribute__": dynamic.get_plain_attribute,
     "~atexit:register": keep_exit_function, "~atexit:_run_exitfuncs": run_exit_functions,
 }  # fmt: skip
 CONSTRUCTORS: dict[str, Model] = {

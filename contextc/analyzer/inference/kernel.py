@@ -50,6 +50,16 @@ REQUESTS = ("contexts", "shapes", "places")  # cells of the specialisations that
 IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
+def _is_called_bare(definition: Definition) -> bool:
+    """Whether the class body in which a function stands calls it by its name, or decorates with it."""
+    owner = definition.enclosing_class()
+    if owner is None:
+        return False
+    called = (n.func for n in iter_nodes(*owner.facts.body) if isinstance(n, ir.Call))
+    decorating = (d.func if isinstance(d, ir.Call) else d for c in owner.children for d in c.facts.decorators)
+    return any(isinstance(e, ir.Name) and e.id == definition.name for e in (*called, *decorating))
+
+
 ABSTRACT_DECORATORS = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 
 
@@ -309,7 +319,8 @@ class Kernel:
         return frozenset(found)
 
     def method_kind(self, definition: Definition) -> str:
-        """How a function in a class body binds: "instance", "class", "static"; "" for a plain function."""
+        """How a function in a class body binds: "instance", "class", "static"; "" for a plain function, also one that
+        the class body itself calls: it takes no receiver there."""
         if definition.kind is not SymbolKind.METHOD:
             return ""
         kind = self._decorated.get(definition.id)
@@ -321,6 +332,8 @@ class Kernel:
                     kind = "static"
                 elif written in ("classmethod", "abstractclassmethod"):
                     kind = "class"
+            if kind == "instance" and _is_called_bare(definition):
+                kind = ""
             self._decorated[definition.id] = kind
         return kind
 
