@@ -311,7 +311,7 @@ def _is_too_many(make: Interner, group: list[Value], most: int) -> bool:
     methods = [v for v in inner if type(v) is BoundMethod]
     others = sum(type(v) is not FunctionValue for v in inner) - len(methods)
     receivers = {v.receiver for v in methods}
-    return len(group) > MAX_CALLABLES or others > most or len(receivers) > MAX_WIDTH
+    return len(group) > _CAPS["callables"][1] or others > most or len(receivers) > _CAPS["instances"][1]
 
 
 def show_widened(make: Interner, content: ValueSet) -> ValueSet:

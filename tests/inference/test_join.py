@@ -23,8 +23,8 @@ Maker = Callable[[Interner, int], Value]
 CAPPED: dict[str, Maker] = {
     "instances": lambda make, n: make.instance(f"m:K{n}"),
     "callables": lambda make, n: (make.function, make.class_object)[n % 2](f"m:f{n}"),
-    "methods": lambda make, n: make.bound(make.instance("m:A"), make.function(f"m:A.f{n}")),
-    "possible": lambda make, n: make.possible(make.function(f"m:f{n}"), "registry"),
+    "methods": lambda make, n: make.bound(make.instance(f"m:A{n}"), make.function(f"m:A.f{n}")),
+    "possible": lambda make, n: make.possible(make.class_object(f"m:K{n}"), "registry"),
     "externals": lambda make, n: make.external(f"a.b{n}"),
     "keys": lambda make, n: make.key(f"k{n}"),
     "operations": lambda make, n: make.intrinsic("property.setter", make.function(f"m:f{n}")),
