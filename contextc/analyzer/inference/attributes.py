@@ -171,6 +171,8 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
     kernel = frame.kernel
     classes = kernel.classes
     if name == "__class__":
+        if at >= 0:
+            run_hook(frame, value, name, at, True)
         return frozenset({kernel.make.class_object(value.cls, value.grip)})
     owner = classes.owner(value.cls, name)
     met = frame.recorder.met if frame.recorder is not None else 0
