@@ -182,14 +182,14 @@ def look_up(frame: Frame, keys: ValueSet, at: int, is_sure: bool = True, is_new:
     for key in keys:
         if has_own_method(frame, key, "__hash__"):
             if frame.recorder is not None:
-                call_method(frame, key, "__hash__", (), at, Rule.OPERATOR, "hash")
+                call_method(frame, key, "__hash__", (), at, Rule.CONVERSION, "hash")
             equal.add(key)
         elif frame.recorder is not None:
             note_other(frame, key, at, "hash")
             _convert_inside(frame, key, "__hash__", at, "hash inside", _MAX_INSIDE)
     if equal and not is_sure:
         make_likely(frame, at, "hash")
-    _run_equality(frame, equal, frozenset(equal), at, is_new)
+    _run_equality(frame, equal, frozenset(equal), at, is_new, is_mixed=len(equal) < len(keys))
 
 
 def is_keyed(frame: Frame, value: Value) -> bool:
@@ -199,17 +199,18 @@ def is_keyed(frame: Frame, value: Value) -> bool:
 
 
 def _run_equality(
-    frame: Frame, values: Iterable[Value], others: ValueSet, at: int, is_new: bool = False
+    frame: Frame, values: Iterable[Value], others: ValueSet, at: int, is_new: bool = False, is_mixed: bool = False
 ) -> None:
-    """`__eq__` where one of the same identity needs none: likely."""
+    """`__eq__` where one of the same identity needs none: likely. `is_mixed`: values come as well that have none."""
     operation = "equality of new" if is_new else "equality"
     for value in values:
         if has_own_method(frame, value, "__eq__"):
-            call_method(frame, value, "__eq__", (others,), at, Rule.OPERATOR, operation)
+            call_method(frame, value, "__eq__", (others,), at, Rule.CONVERSION, operation)
             make_likely(frame, at, operation)
             outcome = implicit_outcome(frame, at, operation)
-            if outcome is not None and is_new:
-                outcome.targets = {t._replace(possible=True) for t in outcome.targets}
+            if outcome is not None:
+                outcome.others += is_mixed
+                outcome.targets = {t._replace(possible=t.possible or is_new) for t in outcome.targets}
 
 
 # ------------------------------------------------------------------------------------------------------ comparison
@@ -218,7 +219,7 @@ def _run_equality(
 def equate(frame: Frame, items: ValueSet, others: ValueSet, at: int) -> None:
     """`others in items`, `items.index(others)`: each item's `__eq__`, else that of what it is compared with."""
     own = [v for v in items if has_own_method(frame, v, "__eq__")]
-    _run_equality(frame, own, others, at)
+    _run_equality(frame, own, others, at, is_mixed=len(own) < len(items))
     if len(own) < len(items) or (not items and frame.recorder is not None):
         _run_equality(frame, others, items, at)
 

@@ -97,8 +97,8 @@ def _decorate(frame: Frame, decorator: ir.Expr, callees: ValueSet, values: Value
 
 
 def _is_another(frame: Frame, item: Value, original: Value) -> bool:
-    """Whether a decorator's result is something else that it decorates: what it gives back comes together where it keeps
-    what it got. Told by text: decorated itself, of the same kind, and not made by a function, as a wrapper is."""
+    """Whether a decorator's result is something else that it decorates: what it gives back comes together where it
+    keeps what it got. Told by text: decorated itself, of the same kind, and not made by a function, as a wrapper is."""
     if isinstance(item, ClassObject) and isinstance(original, ClassObject):
         symbol, own = item.cls, original.cls
     elif isinstance(item, FunctionValue) and isinstance(original, FunctionValue) and item.inner is None:

@@ -404,8 +404,9 @@ def compare(frame: Frame, op: str, left: ValueSet, right: ValueSet, at: int) -> 
                 continue
             others.add(value)
             note_unknown(frame, value, name, at)
+            met = frame.recorder.met if frame.recorder is not None else 0
             compare_contents(frame, name, value, right, at)
-            note_plain(frame, value, at, frame.recorder.met if frame.recorder is not None else 0)
+            note_plain(frame, value, at, met)
             if op == "!=" and has_own_method(frame, value, "__eq__"):
                 call_method(frame, value, "__eq__", (right,), at, Rule.OPERATOR)
         if others or (not left and frame.recorder is not None):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextc.analyzer.inference.construction import running_method
 from contextc.analyzer.inference.kernel import Frame
 from contextc.model.edge import Reason, Rule
-from contextc.model.value import NOTHING, Grip, Instance, PropertyObject, ValueSet
+from contextc.model.value import NOTHING, BoundMethod, FunctionValue, Grip, Instance, PropertyObject, ValueSet
 
 GETTER = "__getattr__"
 HOOK = "__getattribute__"
@@ -46,8 +46,23 @@ def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: boo
         outcome.targets = {t._replace(possible=t.possible or is_own) for t in outcome.targets}
         outcome.may_skip = True
     if found or frame.recorder is None:
-        return found
+        return _under_this_name(frame, found, name)
     return frame.kernel.open(Reason.MISSING_ATTRIBUTE)
+
+
+def _under_this_name(frame: Frame, found: ValueSet, name: str) -> ValueSet:
+    """What a hook gives for one name. It answers for all names that are asked for, and what it gives comes together: of
+    several functions one that is called otherwise only possibly stands under this name."""
+    if frame.recorder is None:
+        return found
+    functions = {v: v.function if isinstance(v, BoundMethod) else v for v in found}
+    names = {
+        v: frame.kernel.definition(f.symbol).name for v, f in functions.items() if isinstance(f, FunctionValue)
+    }
+    if len(names) < 2:
+        return found
+    rule = Rule.GETATTR_PATTERN.value
+    return frozenset(v if names.get(v, name) == name else frame.kernel.make.possible(v, rule) for v in found)
 
 
 def run_hook(frame: Frame, value: Instance, name: str, at: int, is_known: bool) -> ValueSet:
@@ -55,13 +70,13 @@ def run_hook(frame: Frame, value: Instance, name: str, at: int, is_known: bool) 
     attribute is; only of one that no class is seen to have it is what the method gives."""
     classes = frame.kernel.classes
     owner = classes.owner(value.cls, HOOK)
-    if owner is None or not classes.in_repository(owner) or is_dunder(name):
+    if owner is None or not classes.in_repository(owner):
         return NOTHING
     from contextc.analyzer.inference.implicit_calls import call_method
 
     argument = frozenset({frame.kernel.make.literal("str", name)})
     given = call_method(frame, value, HOOK, (argument,), at, Rule.DESCRIPTOR)
-    return NOTHING if is_known or classes.stores(value.cls, name) else given
+    return NOTHING if is_known or classes.stores(value.cls, name) else _under_this_name(frame, given, name)
 
 
 def note_family(frame: Frame, value: Instance, name: str, at: int, met: int) -> None:

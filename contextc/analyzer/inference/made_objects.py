@@ -47,9 +47,11 @@ def make_classes(frame: Frame, bases: ValueSet, members: ValueSet) -> ValueSet:
     for each class of the repository among them, so that its functions get an object of that."""
     make = frame.kernel.make
     above: list[tuple[ValueSet, ...]] = [() for value in bases if known_length(value) == 0][:1]
-    for base in element_values(frame, bases):
-        if isinstance(base, ClassObject) and frame.kernel.classes.in_repository(base.cls):
-            above.append((frozenset[Value]({make.instance(base.cls, Grip.DECLARED)}),))
+    above.extend(
+        (frozenset[Value]({make.instance(base.cls, Grip.DECLARED)}),)
+        for base in element_values(frame, bases)
+        if isinstance(base, ClassObject) and frame.kernel.classes.in_repository(base.cls)
+    )
     return frozenset(
         make.intrinsic(MADE_CLASS, make.instance(OBJECT, Grip.EXACT, args, value.site))
         for value in members

@@ -41,7 +41,8 @@ class Outcome:
     operation can do without them, for what it runs over may be empty."""
 
     __slots__ = (
-        "detail", "may_skip", "others", "reasons", "refusing", "registered", "soft", "taking", "targets", "unfit", "wide",
+        "detail", "may_skip", "others", "reasons", "refusing", "registered", "soft", "taking", "targets", "unfit",
+        "wide",
     )  # fmt: skip
 
     def __init__(self, detail: str = "") -> None:

@@ -21,7 +21,8 @@ _CONTAINERS = frozenset(
     [f"~builtins:{name}" for name in ("list", "dict", "set", "frozenset", "tuple", "str")]
     + [f"~collections:{name}" for name in ("UserList", "UserDict", "UserString", "OrderedDict", "deque", "defaultdict")]
 )
-_MAX_MIXED = {Rule.OPERATOR: 1, Rule.ITERATION: 1, Rule.PROPERTY_GET: 2, Rule.DESCRIPTOR: 1}  # docs/decisions/0013-mixed-values.md
+# measured in docs/decisions/0013-mixed-values.md
+_MAX_MIXED = {Rule.OPERATOR: 1, Rule.ITERATION: 1, Rule.PROPERTY_GET: 2, Rule.DESCRIPTOR: 1}
 
 
 class Width:
