@@ -76,7 +76,7 @@ def call_values(
 ) -> ValueSet:
     """Calls each value of a set; the union of their results."""
     found: set[Value] = set()
-    memory = frame.memory if len(callees) > 1 and at >= 0 else None
+    memory = frame.memory if len(callees) > 1 and at >= 0 and not frame.running else None
     for callee in callees:
         if memory is None:
             found |= call_value(frame, callee, args, at, outcome, how)

@@ -453,7 +453,7 @@ class Frame:
 
     __slots__ = (
         "alive", "concrete", "context", "copies", "depth", "dotted", "env", "jumps", "kernel", "memory", "order",
-        "quiet", "recorder", "settled", "unit",
+        "quiet", "recorder", "running", "settled", "unit",
     )  # fmt: skip
 
     def __init__(
@@ -474,6 +474,7 @@ class Frame:
         self.alive = True
         self.jumps: list[tuple[list[dict[str, ValueSet]], list[dict[str, ValueSet]]]] = []
         self.depth = 0
+        self.running: set[tuple[str, Value | None]] = set()  # library calls that are being evaluated
         self.quiet = False
         self.copies = False
         self.dotted: set[str] = set()

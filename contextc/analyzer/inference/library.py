@@ -48,6 +48,7 @@ from contextc.model.value import (
     ValueSet,
 )
 
+MAX_INSIDE = 2  # library calls that one another run, as `sorted` its key function; none inside of itself
 _GROWING = ("~builtins:list", "~typing:MutableSequence")
 _TEXT_METHOD = "~builtins:str."
 _READING = frozenset(
@@ -66,11 +67,24 @@ def call_stub(
     frame: Frame, definition: Definition, receiver: Value | None, args: Arguments, context: CallContext
 ) -> ValueSet:
     """Calls a library function known from a stub (or from its source, by its annotations)."""
+    if context.outcome is not None:
+        context.outcome.others += 1
+    key = (definition.id, receiver)
+    if key in frame.running or len(frame.running) >= MAX_INSIDE:
+        return NOTHING
+    frame.running.add(key)
+    try:
+        return _call_stub(frame, definition, receiver, args, context)
+    finally:
+        frame.running.discard(key)
+
+
+def _call_stub(
+    frame: Frame, definition: Definition, receiver: Value | None, args: Arguments, context: CallContext
+) -> ValueSet:
     from contextc.analyzer.inference.intrinsics import LIBRARY
     from contextc.analyzer.inference.protocols import run_own_protocols, run_protocols
 
-    if context.outcome is not None:
-        context.outcome.others += 1
     for _, values in args.positional:
         move_items(frame, values)
     if receiver is not None and definition.name not in _STAYING:
@@ -279,12 +293,23 @@ def fill_site(frame: Frame, instance: Instance, owner: str, solution: dict[str, 
 
 def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
     """Makes an object of a library class; a generic one gets an allocation site whose cells hold its elements."""
+    if context.outcome is not None:
+        context.outcome.others += 1
+    key = (callee.cls, None)
+    if key in frame.running or len(frame.running) >= MAX_INSIDE:
+        return NOTHING
+    frame.running.add(key)
+    try:
+        return _construct_stub(frame, callee, args, context)
+    finally:
+        frame.running.discard(key)
+
+
+def _construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
     from contextc.analyzer.inference.intrinsics import CONSTRUCTORS
     from contextc.analyzer.inference.protocols import run_protocols
 
     kernel = frame.kernel
-    if context.outcome is not None:
-        context.outcome.others += 1
     model = CONSTRUCTORS.get(callee.cls)
     if model is not None:
         result = model(frame, None, args, context)

@@ -46,9 +46,11 @@ def make_classes(frame: Frame, bases: ValueSet, members: ValueSet) -> ValueSet:
     """The classes that `type(name, bases, members)` makes of dicts made in the repository: one without bases, else one
     for each class of the repository among them, so that its functions get an object of that."""
     make = frame.kernel.make
-    above: list[tuple[ValueSet, ...]] = [() for value in bases if known_length(value) == 0][:1]
+    above: list[tuple[ValueSet, ...]] = []
+    if any(known_length(value) == 0 for value in bases):
+        above.append(())
     above.extend(
-        (frozenset[Value]({make.instance(base.cls, Grip.DECLARED)}),)
+        (frozenset[Value]((make.instance(base.cls, Grip.DECLARED),)),)
         for base in element_values(frame, bases)
         if isinstance(base, ClassObject) and frame.kernel.classes.in_repository(base.cls)
     )

@@ -49,7 +49,7 @@ def run_protocols(
 ) -> None:
     """Runs what the protocols name that the parameters are declared to be, and those that their type variables are
     bound by. While solving, only what hands something on."""
-    if context.at < 0:
+    if context.at < 0 or len(frame.running) > 1:  # what runs inside of another call is not looked into
         return
     taken = _Taker(frame, definition, solution, context)
     for parameter, declared, given in bound:
