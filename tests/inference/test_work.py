@@ -69,7 +69,7 @@ WORK = {
     "two functions that call each other": Work(
         evaluations=8, functions=3, cells=6, contributions=7, specialisations=0, cut=0
     ),
-    "nine_files": Work(evaluations=70, functions=33, cells=114, contributions=114, specialisations=1, cut=0),
+    "nine_files": Work(evaluations=77, functions=33, cells=114, contributions=115, specialisations=1, cut=0),
 }
 SPECIALISING = ("a factory", "a decorator", "more classes than a factory is told apart by", "nine_files")
 REAL = "contextc/analyzer/reading"  # 20 files of this repository: deep recursion, tables of functions, generics

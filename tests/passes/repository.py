@@ -167,7 +167,7 @@ class Repository:
             tuple(symbols),
             tuple(make_edge(by_id, row) for row in edges),
             tuple(
-                Unresolved(caller, by_id[caller].path, line, None, Reason.UNTYPED_RECEIVER, written)
+                Unresolved(caller, by_id[caller].path, line, (line, 0, line, 1), Reason.UNTYPED_RECEIVER, written)
                 for caller, line, written in unresolved
             ),
             tuple(item for reader in readers for item in reader.imports),

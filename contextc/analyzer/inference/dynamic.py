@@ -126,7 +126,10 @@ def get_attribute(frame: Frame, owner: ValueSet, names: ValueSet, default: Value
     found: set[Value] = set(default)
     for name in names:
         if isinstance(name, Literal) and isinstance(name.value, str):
-            found |= read_attributes(frame, owner, name.value, at)
+            read = read_attributes(frame, owner, name.value, at)
+            found |= read
+            for item in read if len(names) > 1 else ():  # the name is put together, though all it can be is known
+                note_possible_read(frame, item, at)
             continue
         pattern = name_pattern(name)
         if pattern is None:
