@@ -47,7 +47,6 @@ _BY_KEYS = frozenset(
         "intersection_update", "difference_update", "symmetric_difference_update", "fromkeys",
     }
 )  # methods of dicts and sets that hash each element of what they get
-_STORING = frozenset({"add", "setdefault", "__setitem__", "update", "fromkeys", "union"})
 _BY_EQUALITY = frozenset({"index", "count", "remove"})  # methods of lists and the like
 
 
@@ -136,7 +135,7 @@ def _run_function(frame: Frame, symbol: str, args: Arguments, at: int) -> None:
             test_inside(frame, frame.expand(args.positional[1][1]), at)
     elif symbol in ("~builtins:set", "~builtins:frozenset", "~builtins:dict", "~collections:Counter"):
         for _, values in args.positional:
-            look_up(frame, element_values(frame, frame.expand(values)), at, is_sure=False, is_new=True)
+            look_up(frame, element_values(frame, frame.expand(values)), at, is_sure=False)
 
 
 def _run_method(frame: Frame, callee: BoundMethod, args: Arguments, at: int) -> None:
@@ -155,9 +154,9 @@ def _run_method(frame: Frame, callee: BoundMethod, args: Arguments, at: int) -> 
     given = frame.expand(args.positional[0][1])
     if any(frame.kernel.classes.is_subclass(owner.id, base) for base in _KEYED[:3]):
         if name in _BY_KEY:
-            look_up(frame, given, at, is_new=name in _STORING)
+            look_up(frame, given, at)
         elif name in _BY_KEYS:
-            look_up(frame, element_values(frame, given), at, is_sure=False, is_new=name in _STORING)
+            look_up(frame, element_values(frame, given), at, is_sure=False)
     elif name in _BY_EQUALITY and owner.id in ("~builtins:list", TUPLE, "~collections:deque", "~typing:Sequence"):
         equate(frame, element_values(frame, frozenset({callee.receiver})), given, at)
 
@@ -175,9 +174,9 @@ def test_inside(frame: Frame, values: ValueSet, at: int) -> None:
 # ------------------------------------------------------------------------------------------------------ keys
 
 
-def look_up(frame: Frame, keys: ValueSet, at: int, is_sure: bool = True, is_new: bool = False) -> None:
-    """A key of a dict or an element of a set: its hash, and its equality with another one of the same hash. One that is
-    put there is mostly the first of its kind, so that its equality only possibly runs."""
+def look_up(frame: Frame, keys: ValueSet, at: int, is_sure: bool = True) -> None:
+    """A key of a dict or an element of a set: its hash, and possibly its equality, which only another object with the
+    same hash needs."""
     equal: set[Value] = set()
     for key in keys:
         if has_own_method(frame, key, "__hash__"):
@@ -189,7 +188,7 @@ def look_up(frame: Frame, keys: ValueSet, at: int, is_sure: bool = True, is_new:
             _convert_inside(frame, key, "__hash__", at, "hash inside", _MAX_INSIDE)
     if equal and not is_sure:
         make_likely(frame, at, "hash")
-    _run_equality(frame, equal, frozenset(equal), at, is_new, is_mixed=len(equal) < len(keys))
+    _run_equality(frame, equal, frozenset(equal), at, is_possible=True)
 
 
 def is_keyed(frame: Frame, value: Value) -> bool:
@@ -199,10 +198,10 @@ def is_keyed(frame: Frame, value: Value) -> bool:
 
 
 def _run_equality(
-    frame: Frame, values: Iterable[Value], others: ValueSet, at: int, is_new: bool = False, is_mixed: bool = False
+    frame: Frame, values: Iterable[Value], others: ValueSet, at: int, is_mixed: bool = False, is_possible: bool = False
 ) -> None:
     """`__eq__` where one of the same identity needs none: likely. `is_mixed`: values come as well that have none."""
-    operation = "equality of new" if is_new else "equality"
+    operation = "equality of keys" if is_possible else "equality"
     for value in values:
         if has_own_method(frame, value, "__eq__"):
             call_method(frame, value, "__eq__", (others,), at, Rule.CONVERSION, operation)
@@ -210,7 +209,7 @@ def _run_equality(
             outcome = implicit_outcome(frame, at, operation)
             if outcome is not None:
                 outcome.others += is_mixed
-                outcome.targets = {t._replace(possible=t.possible or is_new) for t in outcome.targets}
+                outcome.targets = {t._replace(possible=t.possible or is_possible) for t in outcome.targets}
 
 
 # ------------------------------------------------------------------------------------------------------ comparison

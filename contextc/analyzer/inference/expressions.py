@@ -296,7 +296,7 @@ def _display(frame: Frame, expr: ir.TupleExpr | ir.ListExpr | ir.SetExpr, name: 
         if name != "set":
             frame.write(("index", site, index), values)
         else:
-            look_up(frame, values, expr.at, is_new=True)
+            look_up(frame, values, expr.at)
     return frozenset({frame.kernel.builtin(name, (), site)})
 
 
@@ -306,7 +306,7 @@ def _dict(frame: Frame, expr: ir.DictExpr) -> ValueSet:
         values = evaluate(frame, item.value)
         if item.key is not None:
             key = evaluate(frame, item.key)
-            look_up(frame, key, expr.at, is_new=True)
+            look_up(frame, key, expr.at)
             store_item(frame, site, key, values)
             continue
         for value in values:
@@ -333,7 +333,7 @@ def _comprehension(frame: Frame, expr: ir.Comprehension) -> ValueSet:
     element = evaluate(frame, expr.element)
     value = evaluate(frame, expr.value) if expr.value is not None else NOTHING
     if expr.kind in ("dict", "set"):
-        look_up(frame, element, expr.at, is_sure=False, is_new=True)
+        look_up(frame, element, expr.at, is_sure=False)
     kept = {n: v for n, v in frame.env.items() if n not in inner_names and n in frame.unit.facts.bindings}
     frame.env = {**outer, **kept}
     return _comprehension_value(frame, expr, element, value)

@@ -337,7 +337,7 @@ def store_subscript(frame: Frame, values: ValueSet, key: ValueSet, stored: Value
             call_method(frame, value, "__setitem__", (key, stored), at, Rule.OPERATOR)
             continue
         if kernel.classes.is_subclass(value.cls, "~builtins:dict"):
-            _look_up(frame, key, at, is_new=True)
+            _look_up(frame, key, at)
         if kernel.classes.in_repository(value.cls):
             hold_item(frame, value, key, stored)
             continue
@@ -356,10 +356,10 @@ def _store_name(frame: Frame, namespace: Intrinsic, key: ValueSet, stored: Value
     store_in_namespace(frame, namespace, key, stored)
 
 
-def _look_up(frame: Frame, key: ValueSet, at: int, is_new: bool = False) -> None:
+def _look_up(frame: Frame, key: ValueSet, at: int) -> None:
     from contextc.analyzer.inference.conversions import look_up
 
-    look_up(frame, key, at, is_new=is_new)
+    look_up(frame, key, at)
 
 
 def _is_index(key: Value, length: int) -> bool:

@@ -52,14 +52,13 @@ def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: boo
 
 def _under_this_name(frame: Frame, found: ValueSet, name: str) -> ValueSet:
     """What a hook gives for one name. It answers for all names that are asked for, and what it gives comes together: of
-    several functions one that is called otherwise only possibly stands under this name."""
-    if frame.recorder is None:
-        return found
+    several functions one that is called otherwise only possibly stands under this name. Cells that still grow get it as
+    such in any case: another one may come."""
     functions = {v: v.function if isinstance(v, BoundMethod) else v for v in found}
     names = {
         v: frame.kernel.definition(f.symbol).name for v, f in functions.items() if isinstance(f, FunctionValue)
     }
-    if len(names) < 2:
+    if len(names) < 2 and frame.recorder is not None:
         return found
     rule = Rule.GETATTR_PATTERN.value
     return frozenset(v if names.get(v, name) == name else frame.kernel.make.possible(v, rule) for v in found)
