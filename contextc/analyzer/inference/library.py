@@ -6,6 +6,8 @@ In: a stub's function or class and arguments. Out: the declared result for these
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from contextc.analyzer.inference.annotations import substitute, variable_keys
 from contextc.analyzer.inference.bare_containers import hold, hold_item, hold_keywords
 from contextc.analyzer.inference.binding import Arguments
@@ -69,12 +71,18 @@ def call_stub(
     """Calls a library function known from a stub (or from its source, by its annotations)."""
     if context.outcome is not None:
         context.outcome.others += 1
-    key = (definition.id, receiver)
+    return _run_inside(frame, (definition.id, receiver), _call_stub, frame, definition, receiver, args, context)
+
+
+def _run_inside(
+    frame: Frame, key: tuple[str, Value | None], function: Callable[..., ValueSet], *args: object
+) -> ValueSet:
+    """Evaluates a library call unless it runs inside of itself, or too deep inside of others."""
     if key in frame.running or len(frame.running) >= MAX_INSIDE:
         return NOTHING
     frame.running.add(key)
     try:
-        return _call_stub(frame, definition, receiver, args, context)
+        return function(*args)
     finally:
         frame.running.discard(key)
 
@@ -295,14 +303,7 @@ def construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: 
     """Makes an object of a library class; a generic one gets an allocation site whose cells hold its elements."""
     if context.outcome is not None:
         context.outcome.others += 1
-    key = (callee.cls, None)
-    if key in frame.running or len(frame.running) >= MAX_INSIDE:
-        return NOTHING
-    frame.running.add(key)
-    try:
-        return _construct_stub(frame, callee, args, context)
-    finally:
-        frame.running.discard(key)
+    return _run_inside(frame, (callee.cls, None), _construct_stub, frame, callee, args, context)
 
 
 def _construct_stub(frame: Frame, callee: ClassObject, args: Arguments, context: CallContext) -> ValueSet:
