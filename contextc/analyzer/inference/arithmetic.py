@@ -93,7 +93,7 @@ def _run_left(frame: Frame, value: Value, method: str, right: ValueSet, at: int,
 def _weaken(frame: Frame, at: int, operation: str, turn: _Turn) -> None:
     outcome = implicit_outcome(frame, at, operation) if turn is not _Turn.FIRST else None
     if outcome is not None and turn is _Turn.HARDLY:
-        outcome.targets = {t._replace(possible=True) for t in outcome.targets}
+        outcome.make_possible()
     elif outcome is not None:
         outcome.may_skip = True
 

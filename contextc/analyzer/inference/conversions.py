@@ -209,7 +209,8 @@ def _run_equality(
             outcome = implicit_outcome(frame, at, operation)
             if outcome is not None:
                 outcome.others += is_mixed
-                outcome.targets = {t._replace(possible=t.possible or is_possible) for t in outcome.targets}
+                if is_possible:
+                    outcome.make_possible()
 
 
 # ------------------------------------------------------------------------------------------------------ comparison

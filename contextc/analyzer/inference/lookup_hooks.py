@@ -43,7 +43,8 @@ def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: boo
     outcome = implicit_outcome(frame, at, operation) if is_open else None
     if outcome is not None:
         is_own = value.grip is Grip.SELF or name.startswith("_")
-        outcome.targets = {t._replace(possible=t.possible or is_own) for t in outcome.targets}
+        if is_own:
+            outcome.make_possible()
         outcome.may_skip = True
     if found or frame.recorder is None:
         return _under_this_name(frame, found, name)

@@ -58,6 +58,10 @@ class Outcome:
         self.wide: frozenset[str] = frozenset()
         self.unfit: frozenset[str] = frozenset()
 
+    def make_possible(self) -> None:
+        """Says of all targets so far that nothing proves them."""
+        self.targets = {t._replace(possible=True) for t in self.targets}
+
     def certainty(self, target: Target) -> Certainty:
         """How sure it is that this site runs `target`."""
         if target.possible or target.callee in self.wide or target.callee in self.unfit:
