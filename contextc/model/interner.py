@@ -220,9 +220,11 @@ class Interner:
         self, function: Value, args: tuple[ValueSet, ...], keywords: tuple[tuple[str, ValueSet], ...]
     ) -> Value:
         """A partial; a partial of a partial keeps only the inner function's bound arguments, and a partial among the
-        arguments loses its own, so that nesting ends."""
+        arguments loses its own, so that nesting ends. An object that is called loses its type arguments: they grow."""
         if type(function) is Partial:
             return function
+        if type(function) is Instance:
+            function = self.flatten(function)
         args = tuple(self.column(frozenset(self._without_arguments(v) for v in values)) for values in args)
         keywords = tuple(
             (name, self.column(frozenset(self._without_arguments(v) for v in values))) for name, values in keywords

@@ -184,8 +184,18 @@ WRITTEN = {
             keep(value, make(value))
         result = keep(make([1])), keep(make(keep(A()))), keep("a", A()), keep(*make([A(), 2]))
         """,
+    "partial": """
+        from functools import partial
+        from helper import *
+        result = partial(counted)
+        """,
 }
-HELPER = "def make(x): return x\nfor some in (1, make, 'a'): pass\n"
+HELPER = """
+def make(x): return x
+for some in (1, make, 'a'): pass
+def count(): yield missing
+counted = count()
+"""
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextc.analyzer.inference.construction import running_method
 from contextc.analyzer.inference.kernel import Frame
+from contextc.analyzer.inference.program import Definition
 from contextc.model.edge import Reason, Rule
 from contextc.model.value import NOTHING, BoundMethod, FunctionValue, Grip, Instance, PropertyObject, ValueSet
 
@@ -53,16 +54,25 @@ def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: boo
 
 def _under_this_name(frame: Frame, found: ValueSet, name: str) -> ValueSet:
     """What a hook gives for one name. It answers for all names that are asked for, and what it gives comes together: of
-    several functions one that is called otherwise only possibly stands under this name. Cells that still grow get it as
-    such in any case: another one may come."""
+    several functions one that is called otherwise only possibly stands under this name, and one that the program has
+    under its own name elsewhere answers another question: on frozen cells an open reason stands for it. Cells that
+    still grow get each as possible in any case: another one may come."""
     functions = {v: v.function if isinstance(v, BoundMethod) else v for v in found}
-    names = {
-        v: frame.kernel.definition(f.symbol).name for v, f in functions.items() if isinstance(f, FunctionValue)
-    }
-    if len(names) < 2 and frame.recorder is not None:
-        return found
+    defined = {v: frame.kernel.definition(f.symbol) for v, f in functions.items() if isinstance(f, FunctionValue)}
+    others = {v for v, definition in defined.items() if definition.name != name}
+    if frame.recorder is not None:
+        if len(defined) < 2 or not others:
+            return found
+        named = {v for v in others if not _is_local(defined[v])}
+        if named:
+            found, others = (found - named) | frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE), others - named
     rule = Rule.GETATTR_PATTERN.value
-    return frozenset(v if names.get(v, name) == name else frame.kernel.make.possible(v, rule) for v in found)
+    return frozenset(frame.kernel.make.possible(v, rule) if v in others else v for v in found)
+
+
+def _is_local(definition: Definition) -> bool:
+    """Whether it is defined inside of a function, as a hook makes one."""
+    return definition.parent is not None and definition.parent.is_function
 
 
 def run_hook(frame: Frame, value: Instance, name: str, at: int, is_known: bool) -> ValueSet:
