@@ -25,24 +25,41 @@ class Form(str, Enum):
         return self.value
 
 
+class Direction(str, Enum):
+    """How a symbol stands to the target. A seed itself is what the target USES."""
+
+    USES = "uses"
+    USED_BY = "used by"  # its text holds a call of the target, or leads to one
+    OVERRIDDEN = "overridden"  # what the target overrides, and what overrides it
+    TESTS = "tests"  # test code that reaches the target
+
+    def __str__(self) -> str:
+        return self.value
+
+
 class Candidate(NamedTuple):
     """A symbol the slice reached. `via` is the edge that brought it first (None for a seed). `chance`, in millionths:
-    that the edges of the likeliest chain that brings it there are all real, as measured."""
+    that the edges of the likeliest chain that brings it there are all real, as measured. For what uses the target,
+    `via` leads from the candidate towards it."""
 
     symbol: str
     hop: int
     via: Edge | None
     chance: int = 1_000_000
+    direction: Direction = Direction.USES
 
 
 class Item(NamedTuple):
-    """A candidate with its form, and why it got that form."""
+    """A candidate with its form, and why it got that form. `lines`: of its file, those for whose sake a trimmed body is
+    shown (the edges of the slice that leave it)."""
 
     symbol: str
     hop: int
     form: Form
     via: Edge | None
     why: str
+    direction: Direction = Direction.USES
+    lines: tuple[int, ...] = ()
 
 
 class Omission(NamedTuple):
