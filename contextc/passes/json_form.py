@@ -13,7 +13,7 @@ from typing import Any
 from contextc.model.edge import Edge
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Item
-from contextc.passes.document import explain_chain
+from contextc.passes.explanation import explain_chain
 from contextc.passes.pipeline import Compilation, tokens_of
 
 SCHEMA = "contextc.context/1"

@@ -15,8 +15,9 @@ from contextc.graph.queries import Target, find_target
 from contextc.model.diagnostic import SkipReason
 from contextc.model.plan import Context, Item
 from contextc.passes.assemble import assemble
-from contextc.passes.document import Document, build_groups, explain_items, list_gaps, list_names, used_imports
+from contextc.passes.document import Document, build_groups, list_gaps, list_names, used_imports
 from contextc.passes.doubts import collect_doubts, file_warnings
+from contextc.passes.explanation import explain_items
 from contextc.passes.forms import Source
 from contextc.passes.plan import Plan, Planner
 from contextc.passes.profile import Profile
@@ -130,6 +131,10 @@ def finish(
 
 def tokens_of(compilation: Compilation, item: Item) -> int:
     """Tokens of an item's own text: for a class without what is put inside it."""
+    return compilation.tokenizer.count(text_of(compilation, item))
+
+
+def text_of(compilation: Compilation, item: Item) -> str:
+    """An item's own text in its form: for a class without what is put inside it."""
     symbol = compilation.graph.symbol(item.symbol)
-    text = own_text(symbol, item.form, compilation.sources[symbol.path], compilation.profile)
-    return compilation.tokenizer.count(text)
+    return own_text(symbol, item.form, compilation.sources[symbol.path], compilation.profile)
