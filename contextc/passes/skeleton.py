@@ -182,8 +182,11 @@ class Skeleton:
         return symbol.line
 
 
-def own_text(symbol: Symbol, form: Form, source: Source, profile: Profile) -> str:
-    """What one symbol adds to the text in a form, without what else is put inside it."""
+def own_text(
+    symbol: Symbol, form: Form, source: Source, profile: Profile, lines: tuple[int, ...] = ()
+) -> str:
+    """What one symbol adds to the text in a form, without what else is put inside it. `lines`: for whose sake a trimmed
+    body is shown."""
     if form is Form.NAME:
         return name_line(symbol, source)
     if form is Form.FULL:
