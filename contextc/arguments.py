@@ -23,7 +23,7 @@ FORMATS = {
     "trace": ("trace", "oracle"),
 }
 RESOLVERS = ("typed", "name-only")
-TOKENIZERS = ("o200k", "chars4")
+TOKENIZERS = ("o200k", "cl100k", "chars4", "claude", "claude-before-4.7")  # the last two are estimates
 _TARGET = "a file, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method or path.py:LINE"
 
 
@@ -89,7 +89,8 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
         command.add_argument(
             "--max-hops", type=_number("hops", 0), metavar="N", help="how far from the target (default 2)"
         )
-        command.add_argument("--tokenizer", type=_choice(TOKENIZERS), default="o200k", help=_one_of(TOKENIZERS))
+        what = f"{', '.join(TOKENIZERS)} (the last two estimate) or a plug-in's name"
+        command.add_argument("--tokenizer", type=_choose_tokenizer, default="o200k", metavar="NAME", help=what)
     compile_.add_argument(
         "--explain", action="store_true", help="say for each symbol what brought it in, and why its form"
     )
@@ -160,6 +161,15 @@ def _choice(known: Sequence[str]) -> Callable[[str], str]:
         return word
 
     return choose
+
+
+def _choose_tokenizer(word: str) -> str:
+    """Plug-ins are looked up for a name that isn't ours only. Told before the work, not after it."""
+    if word not in TOKENIZERS:
+        from contextc.passes.tokens import list_plugins
+
+        return _choice((*TOKENIZERS, *list_plugins()))(word)
+    return word
 
 
 def _number(what: str, least: int) -> Callable[[str], int]:

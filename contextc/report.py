@@ -96,13 +96,15 @@ def iter_contrast(contrast: Contrast) -> Iterator[str]:
     """Typed and name-only side by side, then the files that only one of them has, and why."""
     typed, by_name = contrast.typed, contrast.by_name
     yield printable(typed.context.target)
-    yield f"  {'':<22}{'typed':>12}{'name-only':>12}"
+    counted = f"tokens ({typed.context.tokenizer})"
+    width = max(22, len(counted))
+    yield f"  {'':<{width}}{'typed':>12}{'name-only':>12}"
     for label, left, right in (
         ("files", typed.document.files_shown, by_name.document.files_shown),
         ("symbols", len(typed.context.items), len(by_name.context.items)),
-        (f"tokens ({typed.context.tokenizer})", typed.context.tokens, by_name.context.tokens),
+        (counted, typed.context.tokens, by_name.context.tokens),
     ):
-        yield f"  {label:<22}{left:>12,}{right:>12,}"
+        yield f"  {label:<{width}}{left:>12,}{right:>12,}"
     naive = typed.context.naive_tokens
     yield f"  all {typed.context.files_scanned:,} files: {naive:,} tokens"
     files = contrast.files

@@ -116,7 +116,7 @@ def test_an_absolute_path_works_too(engine: StandIn, tmp_path: Path) -> None:
         ("compile repo app/views.py --max-hops two", "'two' is no number of hops from 0 on"),
         ("graph repo --workers 0", "'0' is no number of workers from 1 on"),
         ("graph repo --resolver type", "did you mean 'typed'?"),
-        ("compile repo app/views.py --tokenizer gpt", "o200k or chars4"),
+        ("compile repo app/views.py --tokenizer gpt", "o200k, cl100k, chars4, claude or claude-before-4.7"),
         ("compile gone app/views.py", "no folder 'gone'"),
         ("compile file.py app/views.py", "'file.py' is a file: give the repository's folder as ROOT"),
         ("compile repo app/view.py", "did you mean 'app/views.py'"),
