@@ -61,6 +61,14 @@ def read_source(root: Path, path: str, max_bytes: int = MAX_FILE_BYTES) -> Sourc
     return Source(path, text, hashlib.sha256(text).hexdigest(), tuple(Note(path, note) for note in notes))
 
 
+def normalise_source(raw: bytes) -> bytes | None:
+    """The normalised text of a file's bytes, None for what is no Python source."""
+    try:
+        return _normalise(raw)[0]
+    except (ValueError, LookupError, SyntaxError):
+        return None
+
+
 def salvage_source(root: Path, skip: Skip, max_bytes: int = MAX_FILE_BYTES) -> Source | None:
     """What can be made out of a file that `read_source` could not decode: U+FFFD stands for what is no UTF-8. Python
     does not take such a file, yet what it defines is no secret. None for what is no text, or was skipped for more."""

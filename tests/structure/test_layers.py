@@ -25,6 +25,7 @@ FENCES = {
     "networkx": "contextc/graph/algorithms.py",
     "rich": "contextc/progress.py",
     "splintr": "contextc/passes/tokens.py",
+    "unidiff": "contextc/passes/seeds/patch.py",
 }
 
 
