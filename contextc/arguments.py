@@ -1,7 +1,7 @@
 """The command line's grammar. In: words. Out: a namespace, or one clear line about what is wrong with them.
 
 `parse_arguments(["compile", ".", "a.py", "--format", "jsn"])` raises UserError: `--format: no 'jsn'; did you mean
-'json'? (markdown, xml or json)`. Option names are never abbreviated: adding one can't change what another means.
+'json'? (markdown, xml, json or html)`. Option names are never abbreviated: adding one can't change what another means.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextc.model.escape import escape_unprintable
 
 COMMANDS = ("compile", "graph", "compare", "trace")
 FORMATS = {
-    "compile": ("markdown", "xml", "json"),
+    "compile": ("markdown", "xml", "json", "html"),
     "graph": ("json", "dot"),
     "compare": ("text", "json"),
     "trace": ("trace", "oracle"),
@@ -91,6 +91,10 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
         )
         what = f"{', '.join(TOKENIZERS)} (the last two estimate) or a plug-in's name"
         command.add_argument("--tokenizer", type=_choose_tokenizer, default="o200k", metavar="NAME", help=what)
+    compile_.add_argument(
+        "--budget", type=_number("tokens", 0), metavar="N",
+        help="most tokens of the text (default 8,000, or the target's own size and 4,000); 0: no bound",
+    )  # fmt: skip
     compile_.add_argument(
         "--explain", action="store_true", help="say for each symbol what brought it in, and why its form"
     )

@@ -51,11 +51,22 @@ def _compile(arguments: Namespace) -> None:
 
     repository = _analyse(arguments, arguments.resolver)
     target = _target_in_root(arguments)
-    compilation = engine.compile_context(repository, target, arguments.max_hops, arguments.tokenizer, arguments.explain)
+    request = engine.Request(
+        tokenizer=arguments.tokenizer,
+        max_hops=arguments.max_hops,
+        budget=arguments.budget,
+        explain=arguments.explain,
+        markup="xml" if arguments.format == "xml" else "markdown",
+    )
+    compilation = engine.compile_context(repository, target, request)
     if arguments.format == "json":
         text = render_json(compilation, arguments.explain)
+    elif arguments.format == "html":
+        from contextc.passes.picture import render_page
+
+        text = render_page(compilation)
     else:
-        text = compilation.text(arguments.format)
+        text = compilation.context.text
     _write(arguments, [text])
     most = _WARNINGS_ON_A_TERMINAL if sys.stderr.isatty() else None
     _report(arguments, report.iter_report(compilation, repository.seconds, most))

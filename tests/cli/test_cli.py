@@ -110,7 +110,7 @@ def test_an_absolute_path_works_too(engine: StandIn, tmp_path: Path) -> None:
         ("compile repo app/views.py more", "one argument too many: 'more'"),
         ("--quiet compile repo app/views.py", "'--quiet' goes after the command"),
         ("compile repo app/views.py --max-hop 2", "no option '--max-hop'; did you mean '--max-hops'?"),
-        ("compile repo app/views.py --format jsn", "--format: no 'jsn'; did you mean 'json'? (markdown, xml or json)"),
+        ("compile repo app/views.py --format jsn", "--format: no 'jsn'; did you mean 'json'? (markdown, xml, json or html)"),
         ("graph repo --format xml", "--format: no 'xml'"),
         ("compile repo app/views.py --max-hops -1", "'-1' is no number of hops"),
         ("compile repo app/views.py --max-hops two", "'two' is no number of hops from 0 on"),
