@@ -3,7 +3,7 @@
     files ─ load_project ─▶ facts ─ Program, Solver ─▶ Resolved ─ build_graph ─▶ CallGraph ─ compile_slice ─▶ context
 
 In: `Options`. Out: a `Repository`, from which contexts and comparisons are compiled. `analyze_repository(Options(
-root=Path("shop")))` reads, infers and builds; `compile_context(repository, "app/views.py", None, "o200k", False)`
+root=Path("shop")))` reads, infers and builds; `compile_context(repository, "app/views.py")`
 gives the context for that file.
 """
 
@@ -39,15 +39,17 @@ from contextc.graph.builder import build_graph
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.measure import Measurement, measure_graphs
 from contextc.graph.name_only_calls import find_name_only_calls
+from contextc.graph.queries import Target
 from contextc.graph.trace_file import Trace
 from contextc.model.analysis import Analysis
 from contextc.model.diagnostic import Note
 from contextc.model.facts import ModuleFacts
 from contextc.model.span import LineIndex
 from contextc.passes.by_name import Contrast, compare_target, compile_by_name
-from contextc.passes.pipeline import Compilation, compile_slice
-from contextc.passes.profile import DEFAULT_PROFILE
-from contextc.passes.tokens import load_tokenizer
+from contextc.passes.compilation import NO_BOUND, Compilation, Inputs
+from contextc.passes.pipeline import compile_slice
+from contextc.passes.profile import DEFAULT_PROFILE, Profile
+from contextc.passes.tokens import DEFAULT_TOKENIZER, load_tokenizer
 from contextc.tracing.record import TraceRequest, TraceSummary, record_calls
 
 Result = TypeVar("Result")
@@ -181,27 +183,39 @@ def run_deep(work: Callable[[], Result]) -> Result:
     return outcome[0]
 
 
-def compile_context(
-    repository: Repository, target: str, max_hops: int | None, tokenizer: str, explain: bool
-) -> Compilation:
-    """The context for a target. Raises TargetNotFound, with near misses, for a target that names nothing."""
-    counter = load_tokenizer(tokenizer)
+@dataclass(frozen=True)
+class Request:
+    """How a context is to be compiled. `budget`, in tokens: None for the default, 0 for no bound. `max_hops`: None for
+    the profile's. `markup` is that of the text: "markdown" or "xml"."""
+
+    tokenizer: str = DEFAULT_TOKENIZER
+    max_hops: int | None = None
+    budget: int | None = None
+    profile: Profile = DEFAULT_PROFILE
+    explain: bool = False
+    markup: str = "markdown"
+
+
+def compile_context(repository: Repository, target: str | Target, request: Request = Request()) -> Compilation:
+    """The context for a target. Raises TargetNotFound, with near misses, for one that names nothing; BudgetTooSmall.
+    By bare names there is no budget."""
+    inputs = _inputs(repository, request)
     if repository.analysis.resolver == "name-only":
-        return compile_by_name(
-            repository.graph, repository.texts, repository.facts, target, DEFAULT_PROFILE, counter,
-            max_hops=max_hops, explain=explain,
-        )  # fmt: skip
-    return compile_slice(
-        repository.graph, repository.texts, target, DEFAULT_PROFILE, counter, max_hops=max_hops, explain=explain
-    )
+        return compile_by_name(inputs, repository.facts, target, request.max_hops)
+    return compile_slice(inputs, target, request.max_hops)
 
 
 def compare_resolvers(repository: Repository, target: str, max_hops: int | None, tokenizer: str) -> Contrast:
-    """One target compiled with the typed graph and by bare names. Raises TargetNotFound."""
-    counter = load_tokenizer(tokenizer)
-    return compare_target(
-        repository.graph, repository.texts, repository.facts, target, DEFAULT_PROFILE, counter, max_hops=max_hops
-    )
+    """One target compiled with the typed graph and by bare names, both without a budget. Raises TargetNotFound."""
+    inputs = _inputs(repository, Request(tokenizer, budget=NO_BOUND))
+    return compare_target(inputs, repository.facts, target, max_hops)
+
+
+def _inputs(repository: Repository, request: Request) -> Inputs:
+    return Inputs(
+        repository.graph, repository.texts, request.profile, load_tokenizer(request.tokenizer), None, request.explain,
+        request.budget, request.markup,
+    )  # fmt: skip
 
 
 def measure_resolvers(repository: Repository, trace: Trace, target: str | None) -> Measurement:
@@ -220,6 +234,6 @@ def record_trace(request: TraceRequest) -> TraceSummary:
 
 
 __all__ = [
-    "Options", "Repository", "analyze_repository", "compare_resolvers", "compile_context", "measure_resolvers",
-    "record_trace", "run_deep",
+    "Options", "Repository", "Request", "analyze_repository", "compare_resolvers", "compile_context",
+    "measure_resolvers", "record_trace", "run_deep",
 ]  # fmt: skip

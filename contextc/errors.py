@@ -13,3 +13,7 @@ class TargetNotFound(UserError):
 
 class ConfigurationError(UserError):
     """A value in `[tool.contextc]` or on the command line can't be used."""
+
+
+class BudgetTooSmall(UserError):
+    """The target alone takes more tokens than the budget has. The message names the smallest that works."""

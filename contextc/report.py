@@ -21,7 +21,7 @@ from contextc.graph.suggestions import printable
 from contextc.model.diagnostic import Skip, SkipReason, Warning
 from contextc.model.edge import Edge
 from contextc.passes.by_name import Contrast
-from contextc.passes.pipeline import Compilation
+from contextc.passes.compilation import Compilation
 
 ROUTINE = frozenset(
     {

@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
 
 class Item(NamedTuple):
     """A candidate with its form, and why it got that form. `lines`: of its file, those for whose sake a trimmed body is
-    shown (the edges of the slice that leave it)."""
+    shown (the edges of the slice that leave it). `worth`: the terms of what showing it is worth, in thousandths."""
 
     symbol: str
     hop: int
@@ -60,14 +60,16 @@ class Item(NamedTuple):
     why: str
     direction: Direction = Direction.USES
     lines: tuple[int, ...] = ()
+    worth: tuple[tuple[str, int], ...] = ()
 
 
 class Omission(NamedTuple):
-    """Candidates left out: one line says what and why."""
+    """A candidate left out, and why. `tokens`: what it would have taken, where that was counted."""
 
     symbol: str
     hop: int
     why: str
+    tokens: int = 0
 
 
 class Context(NamedTuple):
@@ -84,3 +86,4 @@ class Context(NamedTuple):
     naive_tokens: int
     files_scanned: int
     text: str
+    budget: int | None = None  # the most tokens allowed; None: no bound

@@ -14,15 +14,14 @@ from contextc.errors import UserError
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.compare import Comparison, compare_resolvers
 from contextc.graph.name_only import NameIndex, Reach
-from contextc.graph.queries import find_target
+from contextc.graph.queries import Target, find_target
 from contextc.model.facts import ModuleFacts, SymbolKind
-from contextc.model.plan import Form, Item
+from contextc.model.plan import Direction, Form, Item
+from contextc.passes.compilation import Compilation, Inputs, Renderer
 from contextc.passes.document import module_imports
 from contextc.passes.forms import Source
-from contextc.passes.pipeline import Compilation, Inputs, compile_slice, finish
+from contextc.passes.pipeline import compile_slice
 from contextc.passes.plan import Plan
-from contextc.passes.profile import Profile
-from contextc.passes.tokens import Tokenizer
 
 _SHOWN = frozenset({SymbolKind.MODULE, SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _UNCUT = 10**9  # docstrings and values are shown whole, as the baseline does
@@ -38,60 +37,50 @@ class Contrast(NamedTuple):
 
 
 def compile_by_name(
-    graph: CallGraph,
-    texts: Mapping[str, bytes],
-    facts: Mapping[str, ModuleFacts | None],
-    target: str,
-    profile: Profile,
-    tokenizer: Tokenizer,
-    *,
-    max_hops: int | None = None,
-    explain: bool = False,
-    naive_tokens: int | None = None,
+    inputs: Inputs, facts: Mapping[str, ModuleFacts | None], target: str | Target, max_hops: int | None = None
 ) -> Compilation:
     """Raises TargetNotFound. A target inside a file means the file: bare names lead from file to file."""
-    reach = _reach(graph, facts, target, profile.max_hops if max_hops is None else max_hops)
-    return _compile_reach(Inputs(graph, texts, profile, tokenizer, naive_tokens, explain), target, reach)
+    reach = _reach(inputs.graph, facts, target, inputs.profile.max_hops if max_hops is None else max_hops)
+    return _compile_reach(inputs, target, reach)
 
 
 def compare_target(
-    graph: CallGraph,
-    texts: Mapping[str, bytes],
-    facts: Mapping[str, ModuleFacts | None],
-    target: str,
-    profile: Profile,
-    tokenizer: Tokenizer,
-    *,
-    max_hops: int | None = None,
+    inputs: Inputs, facts: Mapping[str, ModuleFacts | None], target: str, max_hops: int | None = None
 ) -> Contrast:
-    """Typed against name-only, both from the same target and to the same hops; `graph` is the typed one."""
-    typed = compile_slice(graph, texts, target, profile, tokenizer, max_hops=max_hops)
-    reach = _reach(graph, facts, target, profile.max_hops if max_hops is None else max_hops)
-    inputs = Inputs(graph, texts, profile, tokenizer, typed.context.naive_tokens)
+    """Typed against name-only, both from the same target and to the same hops; the graph is the typed one."""
+    graph = inputs.graph
+    typed = compile_slice(inputs, target, max_hops)
+    reach = _reach(graph, facts, target, inputs.profile.max_hops if max_hops is None else max_hops)
     hops: dict[str, int] = {}
     for item in typed.context.items:  # by hop
-        hops.setdefault(graph.symbol(item.symbol).path, item.hop)
+        if item.direction is Direction.USES:
+            hops.setdefault(graph.symbol(item.symbol).path, item.hop)
     files = compare_resolvers(typed.target.paths[0], hops, reach)
-    return Contrast(typed, _compile_reach(inputs, target, reach), files)
+    counted = inputs._replace(naive_tokens=typed.context.naive_tokens)
+    return Contrast(typed, _compile_reach(counted, target, reach), files)
 
 
-def _reach(graph: CallGraph, facts: Mapping[str, ModuleFacts | None], target: str, max_hops: int) -> Reach:
-    paths = find_target(graph, target).paths
+def _find(graph: CallGraph, target: str | Target) -> Target:
+    return find_target(graph, target) if isinstance(target, str) else target
+
+
+def _reach(graph: CallGraph, facts: Mapping[str, ModuleFacts | None], target: str | Target, max_hops: int) -> Reach:
+    text, _, _, paths = _find(graph, target)
     if len(paths) > 1:
-        raise UserError(f"'{target}' lies in {len(paths)} files, names are followed from one: give '{paths[0]}', say")
+        raise UserError(f"'{text}' lies in {len(paths)} files, names are followed from one: give '{paths[0]}', say")
     return NameIndex(facts).reach(paths[0], max_hops)
 
 
-def _compile_reach(inputs: Inputs, target: str, reach: Reach) -> Compilation:
+def _compile_reach(inputs: Inputs, target: str | Target, reach: Reach) -> Compilation:
     graph = inputs.graph
-    found = find_target(graph, target)
+    found = _find(graph, target)
     whole = found._replace(kind="file", symbols=tuple(s.id for p in found.paths for s in graph.symbols_in_file(p)))
     hops = {path: hop for path, hop in reach.hops.items() if graph.symbols_in_file(path)}
     items = tuple(item for path, hop in hops.items() for item in _items_of_file(graph, path, hop, reach))
     sources = {path: Source(inputs.texts[path]) for path in hops}
     imports = {path: [line for _, line in module_imports(graph, path)] for path, hop in hops.items() if hop}
     bare = inputs.profile._replace(docstring_lines=_UNCUT, attributes=_UNCUT, value_chars=_UNCUT)
-    return finish(inputs._replace(profile=bare), whole, Plan(items, ()), sources, imports)
+    return Renderer(inputs._replace(profile=bare), whole, sources, imports).render(Plan(items, ()))
 
 
 def _items_of_file(graph: CallGraph, path: str, hop: int, reach: Reach) -> Iterator[Item]:

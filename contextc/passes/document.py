@@ -12,13 +12,14 @@ from contextc.graph.call_graph import CallGraph
 from contextc.graph.queries import Target
 from contextc.model.diagnostic import Warning
 from contextc.model.facts import SymbolKind
-from contextc.model.plan import Form, Item, Omission
+from contextc.model.plan import Direction, Form, Item, Omission
 from contextc.passes.doubts import Doubt
 from contextc.passes.forms import Source, full_text
 from contextc.passes.profile import Profile
 from contextc.passes.skeleton import Skeleton, name_line
 
 _EXAMPLES = 3
+PLACE = 10  # tokens that a symbol's place in the text costs beside its own: headings, headers of what is around it
 
 
 class Group(NamedTuple):
@@ -32,12 +33,21 @@ class Group(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """One line for a set of omissions: how many (`size`), why, and what brings them back."""
+    """One line for a set of omissions: how many (`size`), why, and what brings them back. `tokens`: what they would
+    take, where that was counted."""
 
     size: int
     why: str
     fetch: str
     examples: tuple[str, ...]
+    tokens: int = 0
+
+
+class Names(NamedTuple):
+    """What is shown by name, a line a file: `app/views.py: show 12, Page.render 40`; the numbers are lines of calls."""
+
+    title: str
+    lines: tuple[str, ...]
 
 
 class Document(NamedTuple):
@@ -45,7 +55,7 @@ class Document(NamedTuple):
 
     target: str
     groups: tuple[Group, ...]
-    names: tuple[str, ...]
+    names: tuple[Names, ...]
     doubts: tuple[Doubt, ...]
     file_warnings: tuple[Warning, ...]
     gaps: tuple[Gap, ...]
@@ -56,6 +66,8 @@ class Document(NamedTuple):
     files_shown: int
     files_scanned: int
     files_skipped: int
+    budget: int | None = None  # tokens that the text may have
+    is_brief: bool = False  # what is uncertain is told by its lines alone
 
 
 class Figures(NamedTuple):
@@ -111,28 +123,51 @@ def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
 
 
+_TITLES = {
+    Direction.USES: "By name", Direction.USED_BY: "Callers by name", Direction.OVERRIDDEN: "Overrides by name",
+    Direction.TESTS: "Tests that reach it",
+}  # fmt: skip
+
+
 def list_names(
     graph: CallGraph, items: Iterable[Item], sources: Mapping[str, Source], groups: Iterable[Group]
-) -> tuple[str, ...]:
-    """The items shown by name alone, a line each; not a module whose file has a part of its own."""
+) -> tuple[Names, ...]:
+    """The items shown by name alone, by direction and file; not a module whose file has a part of its own."""
     shown = {group.path for group in groups}
-    named = [graph.symbol(item.symbol) for item in items if item.form is Form.NAME]
-    return tuple(
-        name_line(symbol, sources[symbol.path])
-        for symbol in named
-        if symbol.kind is not SymbolKind.MODULE or symbol.path not in shown
-    )
+    table: dict[Direction, dict[str, list[str]]] = {}
+    for item in items:
+        symbol = graph.symbol(item.symbol)
+        if item.form is not Form.NAME:
+            continue
+        files = table.setdefault(item.direction, {})
+        lines = "".join(f" {line}" for line in item.lines)
+        if symbol.kind is not SymbolKind.MODULE:
+            files.setdefault(symbol.path, []).append(symbol.qualname + lines)
+        elif item.lines:
+            files.setdefault(symbol.path, []).append(f"line{'s' * (len(item.lines) > 1)}{lines}")
+        elif symbol.path not in shown:
+            files.setdefault(name_line(symbol, sources[symbol.path]), [])
+    found = []
+    for direction, title in _TITLES.items():
+        files = table.get(direction, {})
+        lines = tuple(f"{path}: {', '.join(names)}" if names else path for path, names in files.items())
+        found += [Names(title, lines)] if lines else []
+    return tuple(found)
 
 
-def list_gaps(target: str, omitted: Iterable[Omission]) -> tuple[Gap, ...]:
+def list_gaps(target: str, omitted: Iterable[Omission], budget: int | None) -> tuple[Gap, ...]:
     """One gap per reason, in the order of first sight."""
     sets: dict[str, list[Omission]] = {}
     for omission in omitted:
         sets.setdefault(omission.why, []).append(omission)
     gaps = []
     for why, members in sets.items():
-        hop = members[0].hop
-        is_past = "past the last hop" in why
-        fetch = f"contextc compile ROOT {target} --max-hops {hop}" if is_past else "contextc compile ROOT ID"
-        gaps.append(Gap(len(members), why, fetch, tuple(o.symbol for o in members[:_EXAMPLES])))
+        tokens = sum(omission.tokens for omission in members)
+        if "past the last hop" in why:
+            fetch = f"contextc compile ROOT {target} --max-hops {members[0].hop}"
+        elif tokens and budget:
+            fetch = f"contextc compile ROOT {target} --budget {budget + tokens + len(members) * PLACE}"
+        else:
+            fetch = "contextc compile ROOT ID"
+        gaps.append(Gap(len(members), why, fetch, tuple(o.symbol for o in members[:_EXAMPLES]), tokens))
     return tuple(gaps)

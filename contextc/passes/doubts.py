@@ -15,7 +15,8 @@ from contextc.model.diagnostic import Skip, SkipReason, Warning
 from contextc.model.edge import Certainty, Edge, EdgeKind, Reason
 from contextc.model.plan import Item
 from contextc.passes.forms import Source, first_line
-from contextc.passes.slice import FOLLOWED_FROM_SEEDS, text_owners
+from contextc.passes.profile import FOLLOWED
+from contextc.passes.slice import text_owners
 
 POSSIBLE, UNRESOLVED = "possible", "unresolved"
 _LAST_HOP = 1
@@ -57,7 +58,7 @@ def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str
             break
         for owner in text_owners(graph, graph.symbol(item.symbol), item.hop == 0):
             possible: dict[tuple[object, ...], list[Edge]] = {}
-            followed = graph.edges_from(owner.id, FOLLOWED_FROM_SEEDS)
+            followed = graph.edges_from(owner.id, FOLLOWED)
             called = {edge.callee for edge in followed if edge.kind.is_call}
             for edge in followed:
                 if edge.kind is EdgeKind.READS_ATTRIBUTE and edge.callee in called:

@@ -13,8 +13,8 @@ from typing import Any
 from contextc.model.edge import Edge
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Item
+from contextc.passes.compilation import Compilation, tokens_of
 from contextc.passes.explanation import explain_chain
-from contextc.passes.pipeline import Compilation, tokens_of
 
 SCHEMA = "contextc.context/1"
 
@@ -29,11 +29,13 @@ def render_json(compilation: Compilation, explain: bool = False) -> str:
         "resolver": compilation.graph.analysis.resolver,
         "tokenizer": context.tokenizer,
         "tokens": context.tokens,
+        "budget": context.budget,
         "naive_tokens": context.naive_tokens,
     }
     lines = [f'"{key}": {_encode(value)}' for key, value in head.items()]
     lines.append(_array("items", [_item(compilation, item, items, explain) for item in context.items]))
-    lines.append(_array("omitted", [{"id": o.symbol, "hop": o.hop, "why": o.why} for o in context.omitted]))
+    omitted = [{"id": o.symbol, "hop": o.hop, "why": o.why, "tokens": o.tokens} for o in context.omitted]
+    lines.append(_array("omitted", omitted))
     lines.append(_array("warnings", [w._asdict() for w in context.warnings]))
     lines.append(f'"skipped": {_encode(_skipped(compilation))}')
     lines.append(f'"stats": {_encode(_stats(compilation))}')
@@ -56,6 +58,7 @@ def _item(compilation: Compilation, item: Item, items: dict[str, Item], explain:
     record: dict[str, Any] = {
         "id": item.symbol, "path": symbol.path, "qualname": symbol.qualname, "kind": symbol.kind.value,
         "line": symbol.line, "end_line": symbol.end_line, "form": item.form.value, "hop": item.hop,
+        "direction": item.direction.value,
         "tokens": tokens_of(compilation, item), "why": item.why, "via": _via(item.via),
     }  # fmt: skip
     if symbol.kind is SymbolKind.CLASS:

@@ -23,16 +23,17 @@ def render_markdown(document: Document, figures: Figures) -> str:
 
 def _sections(document: Document, figures: Figures) -> Iterator[str]:
     yield f"# Context for {code_span(document.target)}"
+    bound = f" of {document.budget:,}" if document.budget else ""
     yield (
-        f"{figures.tokens:,} {document.tokenizer} tokens (all {document.files_scanned:,} files: "
+        f"{figures.tokens:,}{bound} {document.tokenizer} tokens (all {document.files_scanned:,} files: "
         f"{document.naive_tokens:,}). {document.symbols:,} symbols of {document.files_shown:,} files; "
         "an elided body is `...`."
     )
     for group in document.groups:
         yield _group(group)
-    if document.names:
-        yield f"## By name\n\n{fence(chr(10).join(map(printable_line, document.names)))}"
-    doubts = list(_doubts(document))
+    for names in document.names:
+        yield f"## {names.title}\n\n{fence(chr(10).join(map(printable_line, names.lines)))}"
+    doubts = list(_brief_doubts(document) if document.is_brief else _doubts(document))
     if doubts:
         yield "## Uncertain\n\n" + "\n".join(doubts)
     gaps = [_gap(gap) for gap in document.gaps]
@@ -59,6 +60,7 @@ def _gap(gap: Gap) -> str:
     examples = ", ".join(map(code_span, gap.examples))
     more = ", …" if gap.size > len(gap.examples) else ""
     size = f"{gap.size:,} symbols" if gap.size > 1 else "1 symbol"
+    size += f", {gap.tokens:,} tokens" if gap.tokens else ""
     return f"- {size} ({printable(gap.why)}): {examples}{more}; {code_span(gap.fetch)}"
 
 
@@ -89,6 +91,22 @@ def _sites_of_target(doubts: list[Doubt]) -> Iterator[str]:
     for (path, reason), sites in sets.items():
         listed = ", ".join(f"{code_span(written)} {' '.join(map(str, lines))}" for written, lines in sites.items())
         yield f"- {code_span(path)} unresolved ({reason}), line by line: {listed}"
+
+
+def _brief_doubts(document: Document) -> Iterator[str]:
+    """The lines of the target's sites, by file and reason; those of hop 1 counted."""
+    for kind in (POSSIBLE, UNRESOLVED):
+        lines: dict[tuple[str, str], set[int]] = {}
+        for doubt in document.doubts:
+            if doubt.kind == kind and doubt.hop == 0:
+                lines.setdefault((doubt.path, doubt.reason), set()).add(doubt.line)
+        for (path, reason), numbers in lines.items():
+            yield f"- {code_span(path)} {kind} ({reason}): line {' '.join(map(str, sorted(numbers)))}"
+    later = sum(doubt.hop > 0 for doubt in document.doubts)
+    if later:
+        yield f"- {later:,} sites in symbols of hop 1"
+    for warning in document.file_warnings:
+        yield f"- {code_span(f'{warning.path}:{warning.line}')} {printable_line(warning.message)}"
 
 
 def _place(doubt: Doubt) -> str:

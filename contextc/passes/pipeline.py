@@ -1,140 +1,51 @@
 """The passes in order. In: a graph, the files' texts, a target. Out: a `Compilation`.
 
-`compile_slice(graph, texts, "app/views.py", DEFAULT_PROFILE, load_tokenizer()).context.text` is the context to hand
-over. `compile_by_name` does the same at file level from bare names, `compare_target` sets both side by side.
+`compile_slice(Inputs(graph, texts, DEFAULT_PROFILE, load_tokenizer()), "app/views.py").context.text` is the context to
+hand over. `compile_by_name` does the same at file level from bare names, `compare_target` sets both side by side.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.queries import Target, find_target
-from contextc.model.diagnostic import SkipReason
-from contextc.model.plan import Context, Item
-from contextc.passes.assemble import assemble
-from contextc.passes.document import Document, build_groups, list_gaps, list_names, used_imports
-from contextc.passes.doubts import collect_doubts, file_warnings
-from contextc.passes.explanation import explain_items
-from contextc.passes.forms import Source
-from contextc.passes.plan import Plan, Planner
+from contextc.model.plan import Candidate, Direction
+from contextc.passes.budget import allow, fit
+from contextc.passes.compilation import Compilation, Inputs, Renderer, read_sources
+from contextc.passes.document import used_imports
+from contextc.passes.plan import Planner
 from contextc.passes.profile import Profile
-from contextc.passes.skeleton import own_text
 from contextc.passes.slice import slice_context
-from contextc.passes.tokens import Tokenizer
+from contextc.passes.users import find_overriders, find_tests, find_users, lines_of
 
 
-class Compilation(NamedTuple):
-    """A compiled context and what the other renderings and the report need beside it."""
-
-    context: Context
-    document: Document
-    target: Target
-    tokenizer: Tokenizer
-    graph: CallGraph
-    sources: Mapping[str, Source]
-    profile: Profile
-
-    def text(self, markup: str) -> str:
-        """The context as "markdown" or "xml"."""
-        return self.context.text if markup == "markdown" else assemble(self.document, markup, self.tokenizer)[0]
-
-    @property
-    def forms_by_hop(self) -> dict[int, Counter[str]]:
-        """How many symbols have which form at which hop."""
-        table: dict[int, Counter[str]] = {}
-        for item in self.context.items:
-            table.setdefault(item.hop, Counter())[item.form.value] += 1
-        return table
-
-
-class Inputs(NamedTuple):
-    """What every compilation of one repository starts from. `naive_tokens`: None to count all the files."""
-
-    graph: CallGraph
-    texts: Mapping[str, bytes]
-    profile: Profile
-    tokenizer: Tokenizer
-    naive_tokens: int | None = None
-    explain: bool = False
-
-
-def compile_slice(
-    graph: CallGraph,
-    texts: Mapping[str, bytes],
-    target: str,
-    profile: Profile,
-    tokenizer: Tokenizer,
-    *,
-    max_hops: int | None = None,
-    explain: bool = False,
-    naive_tokens: int | None = None,
-) -> Compilation:
-    """Slice, plan, assemble. Raises TargetNotFound. `naive_tokens` saves counting all the files again."""
-    found = find_target(graph, target)
+def compile_slice(inputs: Inputs, target: str | Target, max_hops: int | None = None) -> Compilation:
+    """Slice, plan, assemble. Raises TargetNotFound, and BudgetTooSmall where the target alone takes more."""
+    graph, profile = inputs.graph, inputs.profile
+    found = find_target(graph, target) if isinstance(target, str) else target
     last = profile.max_hops if max_hops is None else max_hops
-    candidates = slice_context(graph, found.symbols, last + 1)  # one hop more: what is left out is counted
-    sources = read_sources(graph, texts, [c.symbol for c in candidates])
-    plan = Planner(graph, sources, profile, tokenizer, last).plan(candidates)
-    inputs = Inputs(graph, texts, profile, tokenizer, naive_tokens, explain)
-    return finish(inputs, found, plan, sources, used_imports(graph, found, sources) if found.kind != "file" else {})
+    candidates = find_candidates(graph, found.symbols, profile, last)
+    sources = read_sources(graph, inputs.texts, [c.symbol for c in candidates])
+    planner = Planner(graph, sources, profile, inputs.tokenizer, last)
+    callers = [c for c in candidates if c.direction is Direction.USED_BY]
+    draft = planner.draft(candidates, {c.symbol: lines_of(graph, c, found.symbols) for c in callers})
+    imports = used_imports(graph, found, sources) if found.kind != "file" else {}
+    render = Renderer(inputs, found, sources, imports)
+    return fit(render, planner, draft, allow(inputs, draft, sources))
 
 
-def read_sources(graph: CallGraph, texts: Mapping[str, bytes], symbols: Sequence[str]) -> dict[str, Source]:
-    """The texts of the files in which the symbols lie."""
-    paths = sorted({graph.symbol(symbol).path for symbol in symbols})
-    return {path: Source(texts[path]) for path in paths}
-
-
-def count_naively(graph: CallGraph, texts: Mapping[str, bytes], tokenizer: Tokenizer) -> int:
-    """Tokens of every analysed file in full: what one would send without a compiler."""
-    return sum(tokenizer.count(texts[file.path].decode("utf-8", "replace")) for file in graph.files)
-
-
-def count_left_out(graph: CallGraph) -> int:
-    """How many skipped paths the analysis has nothing of; the others were read in part."""
-    read = {file.path for file in graph.files}
-    return sum(s.path not in read and s.reason is not SkipReason.IGNORE_FILE for s in graph.analysis.skipped)
-
-
-def finish(
-    inputs: Inputs,
-    target: Target,
-    plan: Plan,
-    sources: Mapping[str, Source],
-    imports: Mapping[str, Sequence[int]],
-) -> Compilation:
-    """From a plan to the assembled context."""
-    graph, texts, profile, tokenizer, naive_tokens, explain = inputs
-    items = plan.items
-    doubts = collect_doubts(graph, items, sources)
-    groups = build_groups(graph, items, sources, profile, imports)
-    shown = {group.path: sources[group.path] for group in groups}
-    about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == "target"])
-    naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens
-    document = Document(
-        target.text, groups, list_names(graph, items, sources, groups), doubts, tuple(about_files),
-        list_gaps(target.text, plan.omitted), explain_items(graph, items) if explain else (), tokenizer.name, naive,
-        len(items), len({graph.symbol(item.symbol).path for item in items}), len(graph.files),
-        count_left_out(graph),
-    )  # fmt: skip
-    text, tokens = assemble(document, "markdown", tokenizer)
-    warnings = tuple(sorted([*(doubt.warning for doubt in doubts), *about_files]))
-    context = Context(
-        target.text, items, plan.omitted, warnings, graph.analysis.skipped, graph.analysis.notes, tokenizer.name,
-        tokens, naive, len(graph.files), text,
-    )  # fmt: skip
-    return Compilation(context, document, target, tokenizer, graph, sources, profile)
-
-
-def tokens_of(compilation: Compilation, item: Item) -> int:
-    """Tokens of an item's own text: for a class without what is put inside it."""
-    return compilation.tokenizer.count(text_of(compilation, item))
-
-
-def text_of(compilation: Compilation, item: Item) -> str:
-    """An item's own text in its form: for a class without what is put inside it."""
-    symbol = compilation.graph.symbol(item.symbol)
-    return own_text(symbol, item.form, compilation.sources[symbol.path], compilation.profile)
+def find_candidates(
+    graph: CallGraph, seeds: Sequence[str], profile: Profile, last: int
+) -> tuple[Candidate, ...]:
+    """All that stands to the target in one of the directions of the profile, each symbol once: what it uses, with one
+    hop more than is shown so that what is left out is counted, who uses it, what overrides it, tests."""
+    found = {c.symbol: c for c in slice_context(graph, seeds, last + 1, profile)}
+    users = find_users(graph, seeds, profile, len(profile.callers))
+    overriders = find_overriders(graph, seeds) if profile.overrides is not None else ()
+    tests = find_tests(graph, seeds) if profile.reaching_tests else ()
+    for candidate in (*users, *overriders, *tests):
+        known = found.get(candidate.symbol)
+        if known is None or known.hop > candidate.hop:
+            found[candidate.symbol] = candidate
+    return tuple(found.values())

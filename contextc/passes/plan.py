@@ -4,10 +4,11 @@
 more tokens than that, `Form.FULL` with "no longer than its interface".
 
 In order: the profile's form for the hop; of what is unlikely to be real no more than a signature, of what is most
-unlikely nothing; names only for modules and for test code; of the targets of one site, and of test code, the likeliest
-up to the profile's bounds, the others left out; what lies inside something shown in full is full; full where that
-costs nothing; overloads of a shown function come with it. How likely a candidate is was measured by rule and
-certainty, and multiplied along its chain (`evidence`).
+unlikely nothing; names only for modules and for test code; of the targets of one site, of callers and of test code,
+the likeliest up to the profile's bounds, the others left out; full where that costs nothing. That is a `Draft`: the
+steps by which forms grow, by worth per token. A `Plan` takes the first so many of them; then what lies inside something
+shown in full is full, and overloads of a shown function come with it. How likely a candidate is was measured by rule
+and certainty, and multiplied along its chain (`evidence`).
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ from typing import NamedTuple
 from contextc.graph.call_graph import CallGraph
 from contextc.model.edge import Certainty, Edge, EdgeKind
 from contextc.model.facts import SymbolKind
-from contextc.model.plan import Candidate, Form, Item, Omission
+from contextc.model.plan import Candidate, Direction, Form, Item, Omission
 from contextc.model.symbol import Symbol
+from contextc.passes.document import PLACE
 from contextc.passes.evidence import SURE
 from contextc.passes.forms import Source, full_text
 from contextc.passes.profile import Profile
 from contextc.passes.skeleton import own_text
 from contextc.passes.tokens import Tokenizer
+from contextc.passes.worth import Terms, multiply, rate, share_of
 
 _FUNCTIONS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _DEFINITIONS = _FUNCTIONS | {SymbolKind.CLASS}
+_STATEMENTS = frozenset({SymbolKind.VARIABLE, SymbolKind.ATTRIBUTE, SymbolKind.LAMBDA})
+PAST_BUDGET = "past the budget"
 
 
 class Plan(NamedTuple):
@@ -35,6 +40,24 @@ class Plan(NamedTuple):
 
     items: tuple[Item, ...]
     omitted: tuple[Omission, ...]
+
+
+class Step(NamedTuple):
+    """One more form of one symbol. `rate`: worth per token, the larger the earlier; `tokens`: what the form costs."""
+
+    item: Item
+    rate: int
+    tokens: int
+
+
+class Draft(NamedTuple):
+    """What is always there, and by which steps the rest grows, the best first. `whole` is the cost of each symbol's
+    last form."""
+
+    fixed: tuple[Item, ...]
+    steps: tuple[Step, ...]
+    omitted: tuple[Omission, ...]
+    whole: Mapping[str, int]
 
 
 class Planner:
@@ -48,46 +71,68 @@ class Planner:
         self._profile = profile
         self._tokenizer = tokenizer
         self._max_hops = max_hops
-        self._items: dict[str, Item] = {}
-        self._omitted: list[Omission] = []
 
     def plan(self, candidates: Sequence[Candidate]) -> Plan:
         """A form for each candidate up to the last hop; those past it are omitted."""
-        from_tests = any(c.hop == 0 and self._graph.symbol(c.symbol).is_test for c in candidates)
-        reached = [c for c in candidates if c.hop <= self._max_hops]
-        doubles = [] if from_tests else [c for c in reached if self._is_double(c)]
-        named = {c.symbol for c in take_likeliest(doubles, self._profile.tests)}
-        of_tests = {c.symbol for c in doubles}
-        surplus = self._find_surplus(c for c in reached if c.symbol not in of_tests)
+        return self.take(self.draft(candidates))
+
+    # ---------------------------------------------------------------------------------------------------- draft
+
+    def draft(self, candidates: Sequence[Candidate], lines: Mapping[str, tuple[int, ...]] | None = None) -> Draft:
+        """The steps for these candidates. `lines`: by caller, where it calls."""
+        self._lines = lines or {}
+        fixed: list[Item] = []
+        steps: list[Step] = []
+        omitted: list[Omission] = []
+        whole: dict[str, int] = {}
+        refused = self._refuse(candidates)
         for candidate in candidates:
-            if candidate.hop > self._max_hops:
-                self._omit(candidate, f"hop {candidate.hop}, past the last hop shown")
-            elif candidate.symbol in named:
-                self._take(candidate, Form.NAME, "test code")
-            elif candidate.symbol in of_tests:
-                self._omit(candidate, "test code")
-            elif candidate.symbol in surplus:
-                assert candidate.via is not None
-                self._omit(candidate, f"one of many targets at {candidate.via.path}:{candidate.via.line}")
-            elif candidate.hop and candidate.chance < self._profile.least_chance:
-                self._omit(candidate, f"real in less than one of {SURE // self._profile.least_chance} such cases")
+            why = refused.get(candidate.symbol)
+            if why is not None:
+                omitted.append(Omission(candidate.symbol, candidate.hop, why))
+            elif candidate.hop == 0:
+                fixed.append(Item(candidate.symbol, 0, self._profile.form_at(0), None, "target"))
             else:
-                self._take(candidate, *self._form_of(candidate, self._graph.symbol(candidate.symbol)))
-        self._settle_what_is_inside()
-        self._show_whole_classes()
-        self._settle_what_is_inside()
-        self._add_overloads()
-        return Plan(tuple(sorted(self._items.values(), key=self._order)), tuple(self._omitted))
+                ladder = self._climb(candidate)
+                steps += ladder
+                whole[candidate.symbol] = ladder[-1].tokens
+        place = {candidate.symbol: number for number, candidate in enumerate(candidates)}
+        steps.sort(key=lambda s: (-s.rate, place[s.item.symbol]))  # of one symbol the rates fall, so its order stays
+        return Draft(tuple(fixed), tuple(steps), tuple(omitted), whole)
 
-    def _order(self, item: Item) -> tuple[object, ...]:
-        symbol = self._graph.symbol(item.symbol)
-        return (item.hop, symbol.path, symbol.span.start, symbol.parent is not None, symbol.id)
+    def _refuse(self, candidates: Sequence[Candidate]) -> dict[str, str]:
+        """What is not shown at all, and why."""
+        profile = self._profile
+        from_tests = any(c.hop == 0 and self._graph.symbol(c.symbol).is_test for c in candidates)
+        reached = [c for c in candidates if not self._is_past(c)]
+        uses = [c for c in reached if c.direction is Direction.USES]
+        doubles = [] if from_tests else [c for c in uses if self._is_double(c)]
+        bounded = [
+            (doubles, profile.tests, "test code"),
+            ([c for c in reached if c.direction is Direction.TESTS], profile.tests, "one of many tests"),
+            ([c for c in reached if c.direction is Direction.OVERRIDDEN], profile.most_overrides, "one of many like it"),
+        ]  # fmt: skip
+        for hop in range(1, len(profile.callers) + 1):
+            callers = [c for c in reached if c.direction is Direction.USED_BY and c.hop == hop]
+            bounded.append((callers, profile.most_callers, "one of many callers"))
+        refused: dict[str, str] = {}
+        for group, most, why in bounded:
+            shown = {c.symbol for c in take_likeliest(group, most)}
+            refused.update((c.symbol, why) for c in group if c.symbol not in shown)
+        of_tests = {c.symbol for c in doubles}
+        for candidate in candidates:
+            if self._is_past(candidate):
+                refused[candidate.symbol] = f"hop {candidate.hop}, past the last hop shown"
+            elif candidate.hop and candidate.chance < profile.least_chance:
+                rare = f"real in less than one of {SURE // profile.least_chance} such cases"
+                refused.setdefault(candidate.symbol, rare)
+        for surplus in self._find_surplus(c for c in uses if c.symbol not in of_tests):
+            assert surplus.via is not None
+            refused[surplus.symbol] = f"one of many targets at {surplus.via.path}:{surplus.via.line}"
+        return refused
 
-    def _take(self, candidate: Candidate, form: Form, why: str) -> None:
-        self._items[candidate.symbol] = Item(candidate.symbol, candidate.hop, form, candidate.via, why)
-
-    def _omit(self, candidate: Candidate, why: str) -> None:
-        self._omitted.append(Omission(candidate.symbol, candidate.hop, why))
+    def _is_past(self, candidate: Candidate) -> bool:
+        return candidate.direction is Direction.USES and candidate.hop > self._max_hops
 
     def _is_double(self, candidate: Candidate) -> bool:
         """Whether it is test code that came in as one of several values (a fake given by a test, an override in one),
@@ -99,7 +144,7 @@ class Planner:
             is_alternative(edge) or edge.certainty is not Certainty.CERTAIN or self._graph.symbol(edge.caller).is_test
         )
 
-    def _find_surplus(self, candidates: Iterable[Candidate]) -> set[str]:
+    def _find_surplus(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """What one site brings past as many of its targets, of one kind, as the profile allows."""
         at_site: dict[tuple[object, ...], list[Candidate]] = {}
         for candidate in candidates:
@@ -109,61 +154,138 @@ class Planner:
                 at_site.setdefault(key, []).append(candidate)
         most = self._profile.alternatives
         shown = {c.symbol for targets in at_site.values() for c in take_likeliest(targets, most)}
-        return {c.symbol for targets in at_site.values() for c in targets} - shown
+        return [c for targets in at_site.values() for c in targets if c.symbol not in shown]
+
+    def _climb(self, candidate: Candidate) -> list[Step]:
+        """The forms of one candidate as steps, each at a lower rate than the one before: a form that would come at a
+        higher one takes the place of those before it."""
+        symbol = self._graph.symbol(candidate.symbol)
+        terms = rate(candidate, symbol)
+        worth = multiply(terms)
+        steps: list[Step] = []
+        for form, why in self._ladder(candidate, symbol):
+            tokens = self._count(symbol, form, candidate.symbol)
+            gained = worth * share_of(form, candidate.direction)
+            rated = gained // (tokens + PLACE)
+            while steps:
+                before = steps[-1]
+                gain = gained - worth * share_of(before.item.form, candidate.direction)
+                rated = max(0, gain // max(1, tokens - before.tokens))
+                if rated <= before.rate:
+                    break
+                steps.pop()
+                rated = gained // (tokens + PLACE)
+            steps.append(Step(self._item(candidate, form, why, terms), rated, tokens))
+        return steps
+
+    def _item(self, candidate: Candidate, form: Form, why: str, terms: Terms) -> Item:
+        lines = self._lines.get(candidate.symbol, ())
+        return Item(candidate.symbol, candidate.hop, form, candidate.via, why, candidate.direction, lines, terms)
+
+    def _ladder(self, candidate: Candidate, symbol: Symbol) -> list[tuple[Form, str]]:
+        """The forms a candidate can have, from the least to that of the profile."""
+        last, why = self._form_of(candidate, symbol)
+        if last is Form.NAME or symbol.kind in _STATEMENTS:
+            return [(last, why)]
+        is_caller = candidate.direction is Direction.USED_BY
+        below = [Form.NAME] if is_caller else [Form.SIGNATURE, Form.INTERFACE]
+        if last is Form.TRIMMED and not is_caller:
+            below = [Form.SIGNATURE]
+        tokens = self._count(symbol, last, candidate.symbol)
+        forms = []
+        for form in below:
+            if form is last:
+                break
+            if self._count(symbol, form, candidate.symbol) < tokens:
+                forms.append((form, f"{why}; as {form} within the budget"))
+        return [*forms, (last, why)]
 
     def _form_of(self, candidate: Candidate, symbol: Symbol) -> tuple[Form, str]:
-        form = self._profile.form_at(candidate.hop)
-        if candidate.hop == 0:
-            return form, "target"
+        """The last form of a candidate, and why."""
+        profile, hop = self._profile, candidate.hop
+        if candidate.direction is Direction.TESTS:
+            return Form.NAME, "a test that reaches the target"
         if symbol.kind is SymbolKind.MODULE:
-            return Form.NAME, "a module used as such"
-        why = f"hop {candidate.hop}"
-        if form is Form.INTERFACE and candidate.chance < self._profile.interface_chance:
+            return Form.NAME, "a module used as such" if candidate.direction is Direction.USES else "code that runs it"
+        if candidate.direction is Direction.USED_BY:
+            form, why = profile.caller_form_at(hop), "calls the target" if hop == 1 else f"calls it over {hop} calls"
+        elif candidate.direction is Direction.OVERRIDDEN and candidate.via is not None and profile.overrides:
+            is_below = candidate.via.caller == candidate.symbol
+            form, why = profile.overrides, "overrides the target" if is_below else "what the target overrides"
+        elif self._is_double(candidate):
+            return Form.NAME, "test code"
+        else:
+            form, why = profile.form_at(hop), f"hop {hop}"
+        if form is Form.INTERFACE and candidate.chance < profile.interface_chance:
             form, why = Form.SIGNATURE, f"{why}, real in one of {SURE // candidate.chance} such cases"
-        may_be_full = form in (Form.INTERFACE, Form.SIGNATURE) and symbol.kind in _FUNCTIONS
-        if may_be_full and self._count(symbol, Form.FULL) <= self._count(symbol, form):
+        may_be_full = form in (Form.INTERFACE, Form.SIGNATURE, Form.TRIMMED) and symbol.kind in _FUNCTIONS
+        if may_be_full and self._count(symbol, Form.FULL, "") <= self._count(symbol, form, candidate.symbol):
             return Form.FULL, f"{why}; no longer than its {form}"
         return form, why
 
-    def _count(self, symbol: Symbol, form: Form) -> int:
-        return self._tokenizer.count(own_text(symbol, form, self._sources[symbol.path], self._profile))
+    def _count(self, symbol: Symbol, form: Form, caller: str) -> int:
+        lines = self._lines.get(caller, ())
+        return self._tokenizer.count(own_text(symbol, form, self._sources[symbol.path], self._profile, lines))
 
-    def _settle_what_is_inside(self) -> None:
+    # ----------------------------------------------------------------------------------------------------- plan
+
+    def take(self, draft: Draft, count: int | None = None) -> Plan:
+        """The first `count` steps (None: all). More steps never show less of a symbol."""
+        items = {item.symbol: item for item in draft.fixed}
+        for step in draft.steps[:count]:
+            items[step.item.symbol] = step.item
+        late: dict[str, Omission] = {}
+        for step in draft.steps[count:] if count is not None else ():
+            name = step.item.symbol
+            if name not in items and name not in late:
+                late[name] = Omission(name, step.item.hop, PAST_BUDGET, draft.whole[name])
+        self._settle_what_is_inside(items)
+        self._show_whole_classes(items)
+        self._settle_what_is_inside(items)
+        self._add_overloads(items)
+        omitted = (*draft.omitted, *(o for o in late.values() if o.symbol not in items))
+        return Plan(tuple(sorted(items.values(), key=self._order)), omitted)
+
+    def _order(self, item: Item) -> tuple[object, ...]:
+        symbol = self._graph.symbol(item.symbol)
+        return (item.hop, symbol.path, symbol.span.start, symbol.parent is not None, symbol.id)
+
+    def _settle_what_is_inside(self, items: dict[str, Item]) -> None:
         """A candidate inside a definition shown in full is shown in full."""
-        for name, item in self._items.items():
+        for name, item in items.items():
             if item.form is Form.FULL:
                 continue
             parent = self._graph.symbol(name).parent
             while parent is not None:
-                holder = self._items.get(parent)
+                holder = items.get(parent)
                 if holder is not None and holder.form is Form.FULL:
-                    self._items[name] = item._replace(form=Form.FULL, why=f"inside {parent}")
+                    items[name] = item._replace(form=Form.FULL, why=f"inside {parent}")
                     break
                 parent = self._graph.symbol(parent).parent
 
-    def _show_whole_classes(self) -> None:
+    def _show_whole_classes(self, items: dict[str, Item]) -> None:
         """A class is shown in full where that costs no more than its own form and the members shown."""
-        for name, item in self._items.items():
+        for name, item in items.items():
             symbol = self._graph.symbol(name)
             if symbol.kind is not SymbolKind.CLASS or item.form not in (Form.INTERFACE, Form.SIGNATURE):
                 continue
-            inside = [s for s in self._graph.descendants(name) if s.id in self._items and s.kind in _DEFINITIONS]
-            cost = self._count(symbol, item.form) + sum(self._count(s, self._items[s.id].form) for s in inside)
+            inside = [s for s in self._graph.descendants(name) if s.id in items and s.kind in _DEFINITIONS]
+            cost = self._count(symbol, item.form, "") + sum(self._count(s, items[s.id].form, s.id) for s in inside)
             if self._tokenizer.count(full_text(symbol, self._sources[symbol.path])) <= cost:
                 why = f"{item.why}; no longer than its {item.form}"
-                self._items[name] = item._replace(form=Form.FULL, why=why)
+                items[name] = item._replace(form=Form.FULL, why=why)
 
-    def _add_overloads(self) -> None:
+    def _add_overloads(self, items: dict[str, Item]) -> None:
         """The overloads of a function shown with its signature are shown with theirs."""
-        for item in list(self._items.values()):
+        for item in list(items.values()):
             symbol = self._graph.symbol(item.symbol)
             if symbol.kind not in _FUNCTIONS or item.form is Form.NAME or symbol.parent is None:
                 continue
             for sibling in self._graph.children(symbol.parent):
                 is_overload = sibling.is_overload and sibling.qualname == symbol.qualname
-                if is_overload and sibling.id not in self._items:
+                if is_overload and sibling.id not in items:
                     why = f"an overload of {symbol.id}"
-                    self._items[sibling.id] = Item(sibling.id, item.hop, Form.SIGNATURE, item.via, why)
+                    items[sibling.id] = Item(sibling.id, item.hop, Form.SIGNATURE, item.via, why, item.direction)
 
 
 def take_likeliest(candidates: Sequence[Candidate], most: int) -> list[Candidate]:

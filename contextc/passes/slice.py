@@ -12,35 +12,39 @@ What a symbol uses is what its shown text uses:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from contextc.graph.call_graph import CallGraph
-from contextc.model.edge import CALL_KINDS, Edge, EdgeKind
+from contextc.model.edge import Edge, EdgeKind
 from contextc.model.facts import SymbolKind
-from contextc.model.plan import Candidate
+from contextc.model.plan import Candidate, Direction
 from contextc.model.symbol import Symbol
 from contextc.passes.evidence import chance_of, chance_of_both
+from contextc.passes.profile import DEFAULT_PROFILE, FOLLOWED, Profile
 
-FOLLOWED = CALL_KINDS | {
-    EdgeKind.INHERITS, EdgeKind.USES_TYPE, EdgeKind.READS_GLOBAL, EdgeKind.READS_ATTRIBUTE, EdgeKind.REGISTRATION,
-}  # fmt: skip
-FOLLOWED_FROM_SEEDS = FOLLOWED | {EdgeKind.IMPORTS, EdgeKind.OVERRIDES}
+_FROM_SEEDS_ONLY = frozenset({EdgeKind.IMPORTS, EdgeKind.OVERRIDES})
 _STATEMENTS = frozenset({SymbolKind.VARIABLE, SymbolKind.ATTRIBUTE})
 _IN_CLASS_BODY = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.LAMBDA})
 
 
-def slice_context(graph: CallGraph, seeds: Sequence[str], max_hops: int) -> tuple[Candidate, ...]:
-    """Seeds at hop 0, then what is reached up to `max_hops`, by (hop, path, source order). Each symbol once, at its
-    lowest hop, with the best edge that brought it there: calls before relations, certain before possible, then by
-    place. Its chance is that of the likeliest chain, by whatever edge: the measured chances multiplied."""
+def slice_context(
+    graph: CallGraph, seeds: Sequence[str], max_hops: int, profile: Profile = DEFAULT_PROFILE
+) -> tuple[Candidate, ...]:
+    """Seeds at hop 0, then what is reached up to `max_hops` along the edges that the profile follows, by (hop, path,
+    source order). Each symbol once, at its lowest hop, with the best edge that brought it there: calls before
+    relations, certain before possible, then by place. Its chance is that of the likeliest chain, by whatever edge: the
+    measured chances multiplied."""
     reached = {seed: Candidate(seed, 0, None) for seed in seeds}
     layer = _in_order(graph, reached)
     found = [reached[symbol.id] for symbol in layer]
     for hop in range(1, max_hops + 1):
         best: dict[str, Edge] = {}
         chances: dict[str, int] = {}
+        worst = profile.certainty_at(hop).rank
         for symbol in layer:
-            for edge in uses_of(graph, symbol, hop == 1):
+            for edge in uses_of(graph, symbol, hop == 1, profile.followed):
+                if edge.certainty.rank > worst:
+                    continue
                 chance = chance_of_both(reached[symbol.id].chance, chance_of(edge))
                 for callee in _brought_by(graph, edge):
                     if callee in reached:
@@ -50,14 +54,19 @@ def slice_context(graph: CallGraph, seeds: Sequence[str], max_hops: int) -> tupl
                         best[callee] = edge
         layer = _in_order(graph, best)
         for symbol in layer:
-            reached[symbol.id] = Candidate(symbol.id, hop, best[symbol.id], chances[symbol.id])
+            edge = best[symbol.id]
+            direction = Direction.OVERRIDDEN if edge.kind is EdgeKind.OVERRIDES else Direction.USES
+            reached[symbol.id] = Candidate(symbol.id, hop, edge, chances[symbol.id], direction)
             found.append(reached[symbol.id])
     return tuple(found)
 
 
-def uses_of(graph: CallGraph, symbol: Symbol, is_seed: bool) -> Iterator[Edge]:
-    """The edges that leave the text a symbol stands for, the followed kinds only."""
-    kinds = FOLLOWED_FROM_SEEDS if is_seed else FOLLOWED
+def uses_of(
+    graph: CallGraph, symbol: Symbol, is_seed: bool, followed: frozenset[EdgeKind] = FOLLOWED
+) -> Iterator[Edge]:
+    """The edges that leave the text a symbol stands for, the followed kinds only. What a module imports and what a
+    method overrides counts for seeds only."""
+    kinds: Collection[EdgeKind] = followed if is_seed else followed - _FROM_SEEDS_ONLY
     for owner in text_owners(graph, symbol, is_seed):
         yield from graph.edges_from(owner.id, kinds)
     if symbol.kind in _STATEMENTS and symbol.parent is not None:

@@ -27,14 +27,15 @@ def _lines(document: Document, figures: Figures) -> Iterator[str]:
         tokens=figures.tokens,
         tokenizer=document.tokenizer,
         naive_tokens=document.naive_tokens,
+        **({"budget": document.budget} if document.budget else {}),
         files_scanned=document.files_scanned,
         symbols=document.symbols,
     )
     for group in document.groups:
         lines = "whole" if group.is_whole else ranges(group.lines)
         yield f"{_tag('file', path=group.path, role=group.role, lines=lines)}{_cdata(group.code)}</file>"
-    for name in document.names:
-        yield f"<name>{_escape(name)}</name>"
+    for names in document.names:
+        yield from (f"{_tag('names', role=names.title)}{_escape(line)}</names>" for line in names.lines)
     for doubt in document.doubts:
         tag = _tag(doubt.kind, path=doubt.path, line=doubt.line, reason=doubt.reason, hop=doubt.hop)
         targets = "".join(f"<target>{_escape(name)}</target>" for name in doubt.targets)
@@ -42,7 +43,7 @@ def _lines(document: Document, figures: Figures) -> Iterator[str]:
     for warning in document.file_warnings:
         yield f"{_tag('warning', path=warning.path, line=warning.line)}{_escape(warning.message)}</warning>"
     for gap in document.gaps:
-        tag = _tag("omitted", count=gap.size, why=gap.why, fetch=gap.fetch)
+        tag = _tag("omitted", count=gap.size, tokens=gap.tokens, why=gap.why, fetch=gap.fetch)
         yield f"{tag}{_escape(', '.join(gap.examples))}</omitted>"
     if document.files_skipped:
         yield _tag("not_analysed", count=document.files_skipped) + "</not_analysed>"

@@ -14,8 +14,9 @@ from contextc.graph.call_graph import CallGraph
 from contextc.graph.measure import Measurement, measure_graphs
 from contextc.graph.trace_file import Trace
 from contextc.model.diagnostic import Note
-from contextc.passes.pipeline import Compilation, compile_slice
-from contextc.passes.profile import DEFAULT_PROFILE
+from contextc.passes.compilation import Compilation, Inputs
+from contextc.passes.pipeline import compile_slice
+from contextc.passes.profile import DEFAULT_PROFILE, Profile
 from contextc.passes.tokens import load_tokenizer
 from tests.passes.repository import EdgeRow, Repository
 
@@ -32,6 +33,15 @@ class User:
     "app/odd\x1b[31m.py": "def f(): ...\n",
 }
 EDGES: list[EdgeRow] = [("app.views:show", "app.models:User.save", "CALL", "certain", "receiver-declared", "4")]
+
+
+class Request(NamedTuple):
+    tokenizer: str = "o200k"
+    max_hops: int | None = None
+    budget: int | None = None
+    profile: Profile = DEFAULT_PROFILE
+    explain: bool = False
+    markup: str = "markdown"
 
 
 class Options(NamedTuple):
@@ -71,13 +81,12 @@ class StandIn:
         made = Repository(TEXTS, EDGES, [("app.views:show", 5, "user.gone")])
         return Analysed(made.graph, made.texts, {}, 0.25, self.notes)
 
-    def compile_context(
-        self, repository: Analysed, target: str, max_hops: int | None, tokenizer: str, explain: bool
-    ) -> Compilation:
-        return compile_slice(
-            repository.graph, repository.texts, target, DEFAULT_PROFILE, load_tokenizer(tokenizer),
-            max_hops=max_hops, explain=explain,
+    def compile_context(self, repository: Analysed, target: str, request: Request) -> Compilation:
+        inputs = Inputs(
+            repository.graph, repository.texts, request.profile, load_tokenizer(request.tokenizer), None,
+            request.explain, request.budget, request.markup,
         )  # fmt: skip
+        return compile_slice(inputs, target, request.max_hops)
 
     def measure_resolvers(self, repository: Analysed, trace: Trace, target: str | None) -> Measurement:
         by_name = repository.graph.analysis._replace(edges=(), unresolved=(), resolver="name-only")
@@ -89,6 +98,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     engine = StandIn()
     module = types.ModuleType("contextc.engine")
     module.Options = Options  # type: ignore[attr-defined]
+    module.Request = Request  # type: ignore[attr-defined]
     module.analyze_repository = engine.analyze_repository  # type: ignore[attr-defined]
     module.compile_context = engine.compile_context  # type: ignore[attr-defined]
     module.measure_resolvers = engine.measure_resolvers  # type: ignore[attr-defined]

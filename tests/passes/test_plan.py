@@ -6,8 +6,8 @@ import pytest
 
 from contextc.graph.queries import find_target
 from contextc.model.plan import Candidate, Form
+from contextc.passes.compilation import read_sources
 from contextc.passes.evidence import SURE
-from contextc.passes.pipeline import read_sources
 from contextc.passes.plan import Plan, Planner
 from contextc.passes.profile import DEFAULT_PROFILE, Profile
 from contextc.passes.slice import slice_context

@@ -10,8 +10,9 @@ import pytest
 
 from contextc.model.diagnostic import Skip, SkipReason
 from contextc.passes.assemble import assemble, settle
+from contextc.passes.compilation import Compilation, Inputs
 from contextc.passes.json_form import render_json
-from contextc.passes.pipeline import Compilation, compile_slice
+from contextc.passes.pipeline import compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE
 from contextc.passes.tokens import Tokenizer, load_tokenizer
 from tests.passes.repository import EdgeRow, Repository
@@ -76,7 +77,7 @@ EDGES: list[EdgeRow] = [
 
 
 def compiled(target: str = "views.py", *, explain: bool = False, tokenizer: str = "o200k", hops: int | None = None,
-             views: str | bytes = VIEWS) -> Compilation:  # fmt: skip
+             views: str | bytes = VIEWS, markup: str = "markdown", budget: int | None = 0) -> Compilation:  # fmt: skip
     made = Repository(
         {"views.py": views, "models.py": MODELS},
         EDGES,
@@ -86,9 +87,9 @@ def compiled(target: str = "views.py", *, explain: bool = False, tokenizer: str 
             Skip("models.py", SkipReason.PARTIAL, "line 3: odd"),
         ],
     )
-    return compile_slice(
-        made.graph, made.texts, target, DEFAULT_PROFILE, load_tokenizer(tokenizer), max_hops=hops, explain=explain
-    )
+    tokens = load_tokenizer(tokenizer)
+    inputs = Inputs(made.graph, made.texts, DEFAULT_PROFILE, tokens, None, explain, budget, markup)
+    return compile_slice(inputs, target, hops)
 
 
 @pytest.mark.parametrize("markup", ["markdown", "xml"])
@@ -175,7 +176,7 @@ def test_names_from_the_repository_cannot_leave_their_place() -> None:
 def test_xml_is_well_formed_and_holds_the_code_as_it_is() -> None:
     views = VIEWS.replace("return 1", 'return "<a> & ]]> \x0c\x01"')
     made = compiled(views=views, explain=True)
-    root = ElementTree.fromstring(made.text("xml"))
+    root = ElementTree.fromstring(assemble(made.document, "xml", made.tokenizer)[0])
     code = [file.text or "" for file in root.findall("file")]
     assert code[0].strip() == views.strip().replace("\x0c", "\ufffd").replace("\x01", "\ufffd")
     assert "An account <b>&amp;</b> ]]> here." in code[1]

@@ -1,0 +1,59 @@
+"""The budget: the most steps of a plan whose text fits. In: a draft, a renderer, tokens. Out: a compilation.
+
+`fit(renderer, planner, draft, 2_000)` gives a text of at most 2,000 tokens, counted on the text itself, headings and
+fences included.
+
+What a step adds to the text can't be known before the text is there: files get headings, a class its header, what is
+left out a line. So the text of so many steps is made and counted, and the number of steps found by bisection. Whatever
+the counts are, a larger budget then never takes fewer steps: at every midpoint that the smaller budget accepts the
+larger one does too, so the two searches part only where the larger one goes up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from contextc.errors import BudgetTooSmall
+from contextc.model.facts import SymbolKind
+from contextc.passes.compilation import NO_BOUND, Compilation, Inputs, Renderer
+from contextc.passes.forms import Source, full_text
+from contextc.passes.plan import Draft, Planner
+
+DEFAULT_BUDGET = 8_000
+BESIDE_TARGET = 4_000  # tokens that a larger target has beside its own
+
+
+def allow(inputs: Inputs, draft: Draft, sources: Mapping[str, Source]) -> int:
+    """The budget in force, in tokens; NO_BOUND for none. Without one given: DEFAULT_BUDGET, or what the target takes
+    and BESIDE_TARGET where that is more."""
+    if inputs.budget is not None:
+        return inputs.budget
+    names = {item.symbol for item in draft.fixed}
+    symbols = [inputs.graph.symbol(name) for name in sorted(names)]
+    tops = [s for s in symbols if s.parent not in names and s.kind is not SymbolKind.ATTRIBUTE]
+    target = sum(inputs.tokenizer.count(full_text(symbol, sources[symbol.path])) for symbol in tops)
+    return max(DEFAULT_BUDGET, target + BESIDE_TARGET)
+
+
+def fit(renderer: Renderer, planner: Planner, draft: Draft, budget: int) -> Compilation:
+    """All of the draft where it fits, or its first steps, as many as fit. Raises BudgetTooSmall."""
+    if budget == NO_BOUND:
+        return renderer.render(planner.take(draft))
+    steps = len(draft.steps)
+    whole = renderer.render(planner.take(draft), budget)
+    if whole.context.tokens <= budget:
+        return whole
+    best: Compilation | None = None
+    low, high = 0, steps + 1  # so many steps, the text brief; what fits is below `high`
+    while low < high:
+        middle = (low + high) // 2
+        made = renderer.render(planner.take(draft, middle), budget, is_brief=True)
+        if made.context.tokens <= budget:
+            best, low = made, middle + 1
+        else:
+            high = middle
+    if best is None:
+        least = renderer.render(planner.take(draft, 0), budget, is_brief=True).context.tokens
+        target = renderer.target.text
+        raise BudgetTooSmall(f"--budget {budget}: too small for '{target}', {least} is the least that works")
+    return best

@@ -1,0 +1,125 @@
+"""A compilation: a plan rendered, with all that other renderings and the report need beside it.
+
+In: `Inputs` (what every compilation of one repository starts from) and a plan. Out: a `Compilation`.
+`Renderer(inputs, target, sources, imports).render(plan).context.text` is the context to hand over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from contextc.graph.call_graph import CallGraph
+from contextc.graph.queries import Target
+from contextc.model.diagnostic import SkipReason
+from contextc.model.plan import Context, Item
+from contextc.passes.assemble import assemble
+from contextc.passes.document import Document, build_groups, list_gaps, list_names
+from contextc.passes.doubts import collect_doubts, file_warnings
+from contextc.passes.explanation import explain_items
+from contextc.passes.forms import Source
+from contextc.passes.plan import Plan
+from contextc.passes.profile import Profile
+from contextc.passes.skeleton import own_text
+from contextc.passes.tokens import Tokenizer
+
+NO_BOUND = 0
+
+
+class Inputs(NamedTuple):
+    """What every compilation of one repository starts from. `naive_tokens`: None to count all the files. `budget`: the
+    most tokens of the text; None: 8,000, or what the target takes and half as many again; 0: no bound."""
+
+    graph: CallGraph
+    texts: Mapping[str, bytes]
+    profile: Profile
+    tokenizer: Tokenizer
+    naive_tokens: int | None = None
+    explain: bool = False
+    budget: int | None = NO_BOUND
+    markup: str = "markdown"
+
+
+class Compilation(NamedTuple):
+    """A compiled context and what the other renderings and the report need beside it."""
+
+    context: Context
+    document: Document
+    target: Target
+    tokenizer: Tokenizer
+    graph: CallGraph
+    sources: Mapping[str, Source]
+    profile: Profile
+
+    @property
+    def forms_by_hop(self) -> dict[int, Counter[str]]:
+        """How many symbols have which form at which hop."""
+        table: dict[int, Counter[str]] = {}
+        for item in self.context.items:
+            table.setdefault(item.hop, Counter())[item.form.value] += 1
+        return table
+
+
+def read_sources(graph: CallGraph, texts: Mapping[str, bytes], symbols: Sequence[str]) -> dict[str, Source]:
+    """The texts of the files in which the symbols lie."""
+    paths = sorted({graph.symbol(symbol).path for symbol in symbols})
+    return {path: Source(texts[path]) for path in paths}
+
+
+def count_naively(graph: CallGraph, texts: Mapping[str, bytes], tokenizer: Tokenizer) -> int:
+    """Tokens of every analysed file in full: what one would send without a compiler."""
+    return sum(tokenizer.count(texts[file.path].decode("utf-8", "replace")) for file in graph.files)
+
+
+def count_left_out(graph: CallGraph) -> int:
+    """How many skipped paths the analysis has nothing of; the others were read in part."""
+    read = {file.path for file in graph.files}
+    return sum(s.path not in read and s.reason is not SkipReason.IGNORE_FILE for s in graph.analysis.skipped)
+
+
+class Renderer:
+    """From plans to compilations of one target."""
+
+    def __init__(
+        self, inputs: Inputs, target: Target, sources: Mapping[str, Source], imports: Mapping[str, Sequence[int]]
+    ) -> None:
+        self.inputs = inputs
+        self.target = target
+        self._sources = sources
+        self._imports = imports
+
+    def render(self, plan: Plan, budget: int | None = None, is_brief: bool = False) -> Compilation:
+        """The assembled context. `is_brief`: what is uncertain by its lines alone."""
+        graph, texts, profile, tokenizer, naive_tokens, explain, _, markup = self.inputs
+        target, sources, items = self.target, self._sources, plan.items
+        doubts = collect_doubts(graph, items, sources)
+        groups = build_groups(graph, items, sources, profile, self._imports)
+        shown = {group.path: sources[group.path] for group in groups}
+        about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == "target"])
+        naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens
+        self.inputs = self.inputs._replace(naive_tokens=naive)
+        document = Document(
+            target.text, groups, list_names(graph, items, sources, groups), doubts, tuple(about_files),
+            list_gaps(target.text, plan.omitted, budget), explain_items(graph, items) if explain else (),
+            tokenizer.name, naive, len(items), len({graph.symbol(item.symbol).path for item in items}),
+            len(graph.files), count_left_out(graph), budget, is_brief,
+        )  # fmt: skip
+        text, tokens = assemble(document, markup, tokenizer)
+        warnings = tuple(sorted([*(doubt.warning for doubt in doubts), *about_files]))
+        context = Context(
+            target.text, items, plan.omitted, warnings, graph.analysis.skipped, graph.analysis.notes, tokenizer.name,
+            tokens, naive, len(graph.files), text, budget,
+        )  # fmt: skip
+        return Compilation(context, document, target, tokenizer, graph, sources, profile)
+
+
+def tokens_of(compilation: Compilation, item: Item) -> int:
+    """Tokens of an item's own text: for a class without what is put inside it."""
+    return compilation.tokenizer.count(text_of(compilation, item))
+
+
+def text_of(compilation: Compilation, item: Item) -> str:
+    """An item's own text in its form: for a class without what is put inside it."""
+    symbol = compilation.graph.symbol(item.symbol)
+    return own_text(symbol, item.form, compilation.sources[symbol.path], compilation.profile)

@@ -1,0 +1,117 @@
+"""Pass 1, the other way: who uses the target. In: a graph and seeds. Out: candidates that point at them.
+
+Where `def show(): user.save()` is the only call of the seed `app.models:User.save`, its one caller is
+`Candidate("app.views:show", 1, edge, …, Direction.USED_BY)`, with `lines_of` giving the line of that call.
+
+A caller is the function, class or module whose own code holds the call. Calling a class is calling its constructor;
+what calls a closure of the target, or a member of a class that is the target, calls the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from contextc.graph.call_graph import CallGraph
+from contextc.model.edge import CALL_KINDS, Edge, EdgeKind
+from contextc.model.facts import SymbolKind
+from contextc.model.plan import Candidate, Direction
+from contextc.model.symbol import Symbol
+from contextc.passes.evidence import SURE, chance_of, chance_of_both
+from contextc.passes.profile import Profile
+
+_HOPS_TO_TESTS = 3
+_OVERRIDES = frozenset({EdgeKind.OVERRIDES})
+
+
+def find_users(graph: CallGraph, seeds: Sequence[str], profile: Profile, hops: int) -> tuple[Candidate, ...]:
+    """Callers over up to `hops` calls, by (hop, path, source order); each at its lowest hop, by its likeliest edge.
+    Test code is left to `find_tests`, unless a seed is test code itself."""
+    inside = _inside(graph, seeds)
+    from_tests = any(graph.symbol(seed).is_test for seed in seeds)
+    found: list[Candidate] = []
+    chances = dict.fromkeys(inside, SURE)
+    layer: Iterable[str] = inside
+    for hop in range(1, hops + 1):
+        best: dict[str, Candidate] = {}
+        worst = profile.certainty_at(hop).rank
+        for callee in layer:
+            for edge in graph.edges_to(callee, CALL_KINDS):
+                caller = _holder(graph, edge.caller)
+                if caller.id in chances or edge.certainty.rank > worst or (caller.is_test and not from_tests):
+                    continue
+                chance = chance_of_both(chances[callee], chance_of(edge))
+                old = best.get(caller.id)
+                if old is None or (-chance, _place(edge)) < (-old.chance, _place(old.via)):
+                    best[caller.id] = Candidate(caller.id, hop, edge, chance, Direction.USED_BY)
+        layer = sorted(best, key=lambda name: _order(graph.symbol(name)))
+        found += [best[name] for name in layer]
+        chances.update((name, best[name].chance) for name in layer)
+    return tuple(found)
+
+
+def find_overriders(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
+    """The methods that override a seed, in source order."""
+    inside = set(_inside(graph, seeds))
+    edges = {edge.caller: edge for seed in seeds for edge in graph.edges_to(seed, _OVERRIDES)}
+    names = sorted(edges.keys() - inside, key=lambda name: _order(graph.symbol(name)))
+    return tuple(Candidate(name, 1, edges[name], SURE, Direction.OVERRIDDEN) for name in names)
+
+
+def find_tests(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
+    """Test functions whose calls lead to a seed, over code that is no test's, nearest and likeliest first."""
+    reached = dict.fromkeys(_inside(graph, seeds), SURE)
+    tests: dict[str, Candidate] = {}
+    layer: list[str] = list(reached)
+    for hop in range(1, _HOPS_TO_TESTS + 1):
+        following: list[str] = []
+        for callee in layer:
+            for edge in graph.edges_to(callee, CALL_KINDS):
+                caller = _holder(graph, edge.caller)
+                chance = chance_of_both(reached[callee], chance_of(edge))
+                if caller.id in reached or caller.id in tests:
+                    continue
+                if _is_test_function(caller):
+                    tests[caller.id] = Candidate(caller.id, hop, edge, chance, Direction.TESTS)
+                else:
+                    reached[caller.id] = chance
+                    following.append(caller.id)
+        layer = following
+    return tuple(sorted(tests.values(), key=lambda c: (c.hop, -c.chance, _order(graph.symbol(c.symbol)))))
+
+
+def lines_of(graph: CallGraph, candidate: Candidate, seeds: Sequence[str]) -> tuple[int, ...]:
+    """The lines of a direct caller at which it calls a seed; of a more distant one, that of the call that led to it."""
+    goals = set(_inside(graph, seeds))
+    edges = [edge for owner in (candidate.symbol, *(s.id for s in graph.descendants(candidate.symbol)))
+             for edge in graph.edges_from(owner, CALL_KINDS) if edge.callee in goals]  # fmt: skip
+    lines = {edge.line for edge in edges}
+    return tuple(sorted(lines or ({candidate.via.line} if candidate.via is not None else ())))
+
+
+def _inside(graph: CallGraph, seeds: Sequence[str]) -> list[str]:
+    """The seeds and what is defined in them. A module's own code calls; it is not called."""
+    names: dict[str, None] = {}
+    for seed in seeds:
+        names[seed] = None
+        names.update((symbol.id, None) for symbol in graph.descendants(seed))
+    return list(names)
+
+
+def _holder(graph: CallGraph, caller: str) -> Symbol:
+    """What is shown for a call: the function around a lambda, or the variable or class it belongs to."""
+    symbol = graph.symbol(caller)
+    while symbol.kind is SymbolKind.LAMBDA and symbol.parent is not None:
+        symbol = graph.symbol(symbol.parent)
+    return symbol
+
+
+def _is_test_function(symbol: Symbol) -> bool:
+    return symbol.is_test and symbol.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+
+
+def _place(edge: Edge | None) -> tuple[str, int, str]:
+    return (edge.path, edge.line, edge.callee) if edge is not None else ("", 0, "")
+
+
+def _order(symbol: Symbol) -> tuple[object, ...]:
+    return (symbol.path, symbol.span.start, symbol.parent is not None, symbol.id)
