@@ -15,7 +15,7 @@ READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch case bench-real bench-accuracy bench-accuracy-jedi bench-accuracy-tests bench-accuracy-baseline bench-context bench-speed fuzz self docs lock clean
+.PHONY: help demo test check lint arch check-html case bench-real bench-accuracy bench-accuracy-jedi bench-accuracy-tests bench-accuracy-baseline bench-context bench-speed fuzz self docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ lint: $(READY) ## ruff and mypy --strict
 
 arch: $(READY) ## import-linter: direction of imports, fences around foreign libraries
 	$(BIN)/lint-imports
+
+check-html: $(READY) ## look at the picture of a context in headless Chromium (Debian's `chromium`, or CHROMIUM=)
+	@$(BIN)/python -m pytest -q tests/browser/check_page.py
 
 case: $(READY) ## score the hard case CASE= (a folder of fixtures/cases) and say what is wrong
 	@$(BIN)/python benchmarks/tools/score_cases.py --cmd '$(CONTEXTC) graph {src} --format json' fixtures/cases --only $(CASE) -v

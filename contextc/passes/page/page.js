@@ -248,7 +248,8 @@
     place.append(make("span", "code", `${item.path}:${item.line}-${item.end_line}`));
     panel.append(place);
     panel.append(make("p", "soft", `${item.kind}, ${item.role}, ${number(item.tokens)} tokens; ${item.why}`));
-    for (const [name, value] of item.worth) panel.append(make("p", "soft", `worth: ${name} ${number(value)}`));
+    const terms = item.worth.map(([name, value]) => `${name} ${number(value)}`);
+    if (terms.length) panel.append(make("p", "soft", `worth: ${terms.join(", ")}`));
     if (item.chain.length > 1) {
       panel.append(make("h3", "", "What brought it"));
       panel.append(chainOf(item.chain));
