@@ -47,13 +47,18 @@ def fit(renderer: Renderer, planner: Planner, draft: Draft, budget: int) -> Comp
     low, high = 0, steps + 1  # so many steps, the text brief; what fits is below `high`
     while low < high:
         middle = (low + high) // 2
-        made = renderer.render(planner.take(draft, middle), budget, is_brief=True)
+        made = _render_steps(renderer, planner, draft, middle, budget)
         if made.context.tokens <= budget:
             best, low = made, middle + 1
         else:
             high = middle
     if best is None:
-        least = renderer.render(planner.take(draft, 0), budget, is_brief=True).context.tokens
+        least = _render_steps(renderer, planner, draft, 0, budget).context.tokens
         target = renderer.target.text
         raise BudgetTooSmall(f"--budget {budget}: too small for '{target}', {least} is the least that works")
     return best
+
+
+def _render_steps(renderer: Renderer, planner: Planner, draft: Draft, count: int, budget: int) -> Compilation:
+    """The brief text of so many steps; with none it goes without the target's imports as well."""
+    return renderer.render(planner.take(draft, count), budget, is_brief=True, has_imports=count > 0)

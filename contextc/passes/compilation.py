@@ -89,12 +89,14 @@ class Renderer:
         self._sources = sources
         self._imports = imports
 
-    def render(self, plan: Plan, budget: int | None = None, is_brief: bool = False) -> Compilation:
+    def render(
+        self, plan: Plan, budget: int | None = None, is_brief: bool = False, has_imports: bool = True
+    ) -> Compilation:
         """The assembled context. `is_brief`: what is uncertain by its lines alone."""
         graph, texts, profile, tokenizer, naive_tokens, explain, _, markup = self.inputs
         target, sources, items = self.target, self._sources, plan.items
         doubts = collect_doubts(graph, items, sources)
-        groups = build_groups(graph, items, sources, profile, self._imports)
+        groups = build_groups(graph, items, sources, profile, self._imports if has_imports else {})
         shown = {group.path: sources[group.path] for group in groups}
         about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == "target"])
         naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens

@@ -150,8 +150,9 @@ def list_names(
     found = []
     for direction, title in _TITLES.items():
         files = table.get(direction, {})
-        lines = tuple(f"{path}: {', '.join(names)}" if names else path for path, names in files.items())
-        found += [Names(title, lines)] if lines else []
+        if files:
+            listed = (f"{path}: {', '.join(names)}" if names else path for path, names in files.items())
+            found.append(Names(title, tuple(listed)))
     return tuple(found)
 
 

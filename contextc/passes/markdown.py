@@ -36,7 +36,7 @@ def _sections(document: Document, figures: Figures) -> Iterator[str]:
     doubts = list(_brief_doubts(document) if document.is_brief else _doubts(document))
     if doubts:
         yield "## Uncertain\n\n" + "\n".join(doubts)
-    gaps = [_gap(gap) for gap in document.gaps]
+    gaps = list(_brief_gaps(document) if document.is_brief else map(_gap, document.gaps))
     if document.files_skipped:
         gaps.append(f"- not analysed, files or folders: {document.files_skipped:,}; `contextc graph ROOT` lists them")
     if gaps:
@@ -62,6 +62,15 @@ def _gap(gap: Gap) -> str:
     size = f"{gap.size:,} symbols" if gap.size > 1 else "1 symbol"
     size += f", {gap.tokens:,} tokens" if gap.tokens else ""
     return f"- {size} ({printable(gap.why)}): {examples}{more}; {code_span(gap.fetch)}"
+
+
+def _brief_gaps(document: Document) -> Iterator[str]:
+    """The sets of omissions alike in kind on one line, and once how to get them."""
+    sizes = [
+        f"{gap.size:,}{f', {gap.tokens:,} tokens' if gap.tokens else ''} ({printable(gap.why)})" for gap in document.gaps
+    ]
+    if sizes:
+        yield f"- symbols: {'; '.join(sizes)}; `--budget`, `--max-hops` or a symbol as target brings them in"
 
 
 def _doubts(document: Document) -> Iterator[str]:

@@ -17,7 +17,7 @@ from contextc.passes.document import used_imports
 from contextc.passes.plan import Planner
 from contextc.passes.profile import Profile
 from contextc.passes.slice import slice_context
-from contextc.passes.users import find_overriders, find_tests, find_users, lines_of
+from contextc.passes.users import find_overriders, find_tests, find_users, find_wrappers, lines_of
 
 
 def compile_slice(inputs: Inputs, target: str | Target, max_hops: int | None = None) -> Compilation:
@@ -42,9 +42,10 @@ def find_candidates(
     hop more than is shown so that what is left out is counted, who uses it, what overrides it, tests."""
     found = {c.symbol: c for c in slice_context(graph, seeds, last + 1, profile)}
     users = find_users(graph, seeds, profile, len(profile.callers))
+    wrappers = find_wrappers(graph, seeds) if profile.callers else ()
     overriders = find_overriders(graph, seeds) if profile.overrides is not None else ()
     tests = find_tests(graph, seeds) if profile.reaching_tests else ()
-    for candidate in (*users, *overriders, *tests):
+    for candidate in (*users, *wrappers, *overriders, *tests):
         known = found.get(candidate.symbol)
         if known is None or known.hop > candidate.hop:
             found[candidate.symbol] = candidate

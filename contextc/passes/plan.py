@@ -71,6 +71,8 @@ class Planner:
         self._profile = profile
         self._tokenizer = tokenizer
         self._max_hops = max_hops
+        self._lines: Mapping[str, tuple[int, ...]] = {}
+        self._of_tests: set[str] = set()
 
     def plan(self, candidates: Sequence[Candidate]) -> Plan:
         """A form for each candidate up to the last hop; those past it are omitted."""
@@ -105,21 +107,21 @@ class Planner:
         profile = self._profile
         from_tests = any(c.hop == 0 and self._graph.symbol(c.symbol).is_test for c in candidates)
         reached = [c for c in candidates if not self._is_past(c)]
-        uses = [c for c in reached if c.direction is Direction.USES]
+        uses = _of(reached, Direction.USES)
         doubles = [] if from_tests else [c for c in uses if self._is_double(c)]
         bounded = [
             (doubles, profile.tests, "test code"),
-            ([c for c in reached if c.direction is Direction.TESTS], profile.tests, "one of many tests"),
-            ([c for c in reached if c.direction is Direction.OVERRIDDEN], profile.most_overrides, "one of many like it"),
-        ]  # fmt: skip
+            (_of(reached, Direction.TESTS), profile.tests, "one of many tests"),
+            (_of(reached, Direction.OVERRIDDEN), profile.most_overrides, "one of many overrides"),
+        ]
         for hop in range(1, len(profile.callers) + 1):
-            callers = [c for c in reached if c.direction is Direction.USED_BY and c.hop == hop]
+            callers = [c for c in _of(reached, Direction.USED_BY) if c.hop == hop]
             bounded.append((callers, profile.most_callers, "one of many callers"))
         refused: dict[str, str] = {}
         for group, most, why in bounded:
             shown = {c.symbol for c in take_likeliest(group, most)}
             refused.update((c.symbol, why) for c in group if c.symbol not in shown)
-        of_tests = {c.symbol for c in doubles}
+        self._of_tests = of_tests = {c.symbol for c in doubles}
         for candidate in candidates:
             if self._is_past(candidate):
                 refused[candidate.symbol] = f"hop {candidate.hop}, past the last hop shown"
@@ -209,10 +211,12 @@ class Planner:
             return Form.NAME, "a module used as such" if candidate.direction is Direction.USES else "code that runs it"
         if candidate.direction is Direction.USED_BY:
             form, why = profile.caller_form_at(hop), "calls the target" if hop == 1 else f"calls it over {hop} calls"
+            if not self._lines.get(candidate.symbol) and form is not Form.NAME:
+                form, why = Form.SIGNATURE, "runs in front of the target"
         elif candidate.direction is Direction.OVERRIDDEN and candidate.via is not None and profile.overrides:
             is_below = candidate.via.caller == candidate.symbol
             form, why = profile.overrides, "overrides the target" if is_below else "what the target overrides"
-        elif self._is_double(candidate):
+        elif candidate.symbol in self._of_tests:
             return Form.NAME, "test code"
         else:
             form, why = profile.form_at(hop), f"hop {hop}"
@@ -286,6 +290,10 @@ class Planner:
                 if is_overload and sibling.id not in items:
                     why = f"an overload of {symbol.id}"
                     items[sibling.id] = Item(sibling.id, item.hop, Form.SIGNATURE, item.via, why, item.direction)
+
+
+def _of(candidates: Sequence[Candidate], direction: Direction) -> list[Candidate]:
+    return [c for c in candidates if c.direction is direction]
 
 
 def take_likeliest(candidates: Sequence[Candidate], most: int) -> list[Candidate]:

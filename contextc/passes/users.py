@@ -21,6 +21,11 @@ from contextc.passes.profile import Profile
 
 _HOPS_TO_TESTS = 3
 _OVERRIDES = frozenset({EdgeKind.OVERRIDES})
+_DECORATORS = frozenset({EdgeKind.DECORATOR, EdgeKind.CONSTRUCT})
+_INHERITS = frozenset({EdgeKind.INHERITS})
+_FUNCTIONS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
+_WRAPPED = 900_000  # millionths: that a wrapper with an unresolved call calls what it was put around
+_BASES = 20  # classes looked through for a `__call__`
 
 
 def find_users(graph: CallGraph, seeds: Sequence[str], profile: Profile, hops: int) -> tuple[Candidate, ...]:
@@ -47,6 +52,42 @@ def find_users(graph: CallGraph, seeds: Sequence[str], profile: Profile, hops: i
         found += [best[name] for name in layer]
         chances.update((name, best[name].chance) for name in layer)
     return tuple(found)
+
+
+def find_wrappers(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
+    """What a decorator of a seed puts in its place, which calls it: the `__call__` of a decorator class, the functions
+    that a decorator function makes. Where many functions are decorated so, what such a wrapper holds is widened and has
+    no edge to each; that it runs in front is sure all the same, that it calls the seed nearly."""
+    found: dict[str, Candidate] = {}
+    for seed in map(graph.symbol, seeds):
+        if seed.kind not in _FUNCTIONS or seed.parent is None:
+            continue
+        for edge in graph.edges_from(seed.parent, _DECORATORS):
+            is_there = edge.path == seed.path and seed.line <= edge.line <= seed.end_line
+            if not is_there or edge.site is not None:  # what is written there is called before it decorates
+                continue
+            for wrapper in _wrappers_of(graph, graph.symbol(edge.callee)):
+                if _is_open(graph, wrapper):
+                    found.setdefault(wrapper.id, Candidate(wrapper.id, 1, edge, _WRAPPED, Direction.USED_BY))
+    return tuple(found[name] for name in sorted(found, key=lambda name: _order(graph.symbol(name))))
+
+
+def _wrappers_of(graph: CallGraph, decorator: Symbol) -> list[Symbol]:
+    """The functions that a decorator can leave in place of what it decorates."""
+    if decorator.kind is SymbolKind.FUNCTION:
+        return [inner for inner in graph.children(decorator.id) if inner.kind in _FUNCTIONS]
+    waiting = [decorator.id if decorator.kind is SymbolKind.CLASS else decorator.parent or decorator.id]
+    for cls in waiting:  # bases are added in order
+        members = [member for member in graph.children(cls) if member.qualname.endswith(".__call__")]
+        if members or len(waiting) > _BASES:
+            return members
+        waiting += [edge.callee for edge in graph.edges_from(cls, _INHERITS) if edge.callee not in waiting]
+    return []
+
+
+def _is_open(graph: CallGraph, wrapper: Symbol) -> bool:
+    """Whether there is a call in it that is not fully resolved."""
+    return any(site.site is not None for site in graph.unresolved_in(wrapper.id))
 
 
 def find_overriders(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
@@ -84,8 +125,9 @@ def lines_of(graph: CallGraph, candidate: Candidate, seeds: Sequence[str]) -> tu
     goals = set(_inside(graph, seeds))
     edges = [edge for owner in (candidate.symbol, *(s.id for s in graph.descendants(candidate.symbol)))
              for edge in graph.edges_from(owner, CALL_KINDS) if edge.callee in goals]  # fmt: skip
-    lines = {edge.line for edge in edges}
-    return tuple(sorted(lines or ({candidate.via.line} if candidate.via is not None else ())))
+    via = candidate.via
+    is_own = via is not None and via.caller == candidate.symbol
+    return tuple(sorted({edge.line for edge in edges} or ({via.line} if via is not None and is_own else ())))
 
 
 def _inside(graph: CallGraph, seeds: Sequence[str]) -> list[str]:
