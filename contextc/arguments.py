@@ -98,6 +98,9 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
     compile_.add_argument(
         "--explain", action="store_true", help="say for each symbol what brought it in, and why its form"
     )
+    compile_.add_argument(
+        "--why-not", metavar="SYMBOL", help="instead of the context say why SYMBOL is not in it, or what brought it"
+    )
     for name, command in (("compile", compile_), ("graph", graph)):
         formats = FORMATS[name]
         command.add_argument("--format", type=_choice(formats), default=formats[0], help=_one_of(formats))

@@ -59,6 +59,11 @@ def _compile(arguments: Namespace) -> None:
         markup="xml" if arguments.format == "xml" else "markdown",
     )
     compilation = engine.compile_context(repository, target, request)
+    if arguments.why_not is not None:
+        lines = list(engine.explain_why_not(compilation, arguments.why_not, request))
+        _write(arguments, (f"{line}\n" for line in lines))
+        _report(arguments, [f"{repository.seconds:.2f} s"])
+        return
     if arguments.format == "json":
         text = render_json(compilation, arguments.explain)
     elif arguments.format == "html":

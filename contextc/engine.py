@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -45,6 +45,7 @@ from contextc.model.analysis import Analysis
 from contextc.model.diagnostic import Note
 from contextc.model.facts import ModuleFacts
 from contextc.model.span import LineIndex
+from contextc.passes.absence import explain_absence
 from contextc.passes.by_name import Contrast, compare_target, compile_by_name
 from contextc.passes.compilation import NO_BOUND, Compilation, Inputs
 from contextc.passes.pipeline import compile_slice
@@ -205,6 +206,12 @@ def compile_context(repository: Repository, target: str | Target, request: Reque
     return compile_slice(inputs, target, request.max_hops)
 
 
+def explain_why_not(compilation: Compilation, name: str, request: Request) -> Iterator[str]:
+    """Lines that say why a symbol is not in a context, or what brought it. Raises TargetNotFound, with near misses."""
+    last = request.profile.max_hops if request.max_hops is None else request.max_hops
+    return explain_absence(compilation, name, last)
+
+
 def compare_resolvers(repository: Repository, target: str, max_hops: int | None, tokenizer: str) -> Contrast:
     """One target compiled with the typed graph and by bare names, both without a budget. Raises TargetNotFound."""
     inputs = _inputs(repository, Request(tokenizer, budget=NO_BOUND))
@@ -235,5 +242,5 @@ def record_trace(request: TraceRequest) -> TraceSummary:
 
 __all__ = [
     "Options", "Repository", "Request", "analyze_repository", "compare_resolvers", "compile_context",
-    "measure_resolvers", "record_trace", "run_deep",
+    "explain_why_not", "measure_resolvers", "record_trace", "run_deep",
 ]  # fmt: skip

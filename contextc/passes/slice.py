@@ -46,7 +46,7 @@ def slice_context(
                 if edge.certainty.rank > worst:
                     continue
                 chance = chance_of_both(reached[symbol.id].chance, chance_of(edge))
-                for callee in _brought_by(graph, edge):
+                for callee in brought_by(graph, edge):
                     if callee in reached:
                         continue
                     chances[callee] = max(chance, chances.get(callee, 0))
@@ -86,7 +86,7 @@ def text_owners(graph: CallGraph, symbol: Symbol, is_seed: bool) -> Iterator[Sym
         yield from graph.descendants(symbol.id)
 
 
-def _brought_by(graph: CallGraph, edge: Edge) -> Iterator[str]:
+def brought_by(graph: CallGraph, edge: Edge) -> Iterator[str]:
     """The symbols an edge brings in: its target and, for a constructor, the class."""
     callee = graph.symbol(edge.callee)
     if edge.kind is EdgeKind.CONSTRUCT and callee.kind is SymbolKind.METHOD and callee.parent is not None:
