@@ -13,9 +13,9 @@ from typing import NamedTuple
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.queries import Target
 from contextc.model.diagnostic import SkipReason
-from contextc.model.plan import Context, Item
+from contextc.model.plan import Context, Direction, Item
 from contextc.passes.assemble import assemble
-from contextc.passes.document import Document, build_groups, list_gaps, list_names
+from contextc.passes.document import TARGET, Document, build_groups, list_gaps, list_names
 from contextc.passes.doubts import collect_doubts, file_warnings
 from contextc.passes.explanation import explain_items
 from contextc.passes.forms import Source
@@ -98,7 +98,7 @@ class Renderer:
         doubts = collect_doubts(graph, items, sources)
         groups = build_groups(graph, items, sources, profile, self._imports if has_imports else {})
         shown = {group.path: sources[group.path] for group in groups}
-        about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == "target"])
+        about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == TARGET])
         naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens
         self.inputs = self.inputs._replace(naive_tokens=naive)
         document = Document(
@@ -124,4 +124,6 @@ def tokens_of(compilation: Compilation, item: Item) -> int:
 def text_of(compilation: Compilation, item: Item) -> str:
     """An item's own text in its form: for a class without what is put inside it."""
     symbol = compilation.graph.symbol(item.symbol)
-    return own_text(symbol, item.form, compilation.sources[symbol.path], compilation.profile)
+    is_dependent = item.direction is Direction.USES
+    source = compilation.sources[symbol.path]
+    return own_text(symbol, item.form, source, compilation.profile, item.lines, is_dependent)

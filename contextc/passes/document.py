@@ -16,20 +16,24 @@ from contextc.model.plan import Direction, Form, Item, Omission
 from contextc.passes.doubts import Doubt
 from contextc.passes.forms import Source, full_text
 from contextc.passes.profile import Profile
-from contextc.passes.skeleton import Skeleton, name_line
+from contextc.passes.skeleton import Skeleton, kept_for, name_line
+from contextc.passes.trimming import Kept
 
+TARGET, CALLER = "target", "caller"
 _EXAMPLES = 3
 PLACE = 10  # tokens that a symbol's place in the text costs beside its own: headings, headers of what is around it
 
 
 class Group(NamedTuple):
-    """One file's part. `role`: "target", "hop 1" …; `lines` are ranges of the file's lines."""
+    """One file's part. `role`: TARGET, "hop 1" …, or CALLER where all of it uses the target; `lines` are ranges of the
+    file's lines, `numbers` has for each line of the code its number in the file, 0 for what isn't there."""
 
     path: str
     role: str
     lines: tuple[tuple[int, int], ...]
     is_whole: bool
     code: str
+    numbers: tuple[int, ...] = ()
 
 
 class Gap(NamedTuple):
@@ -85,19 +89,26 @@ def build_groups(
 ) -> tuple[Group, ...]:
     """The files' parts, in the order of the text. `imports`: by path, lines of import statements to show as well."""
     chosen: dict[str, dict[str, Form]] = {}
+    kept: dict[str, dict[str, Kept]] = {}
     hops: dict[str, int] = {}
+    used: set[str] = set()
     for item in items:
         if item.form is not Form.NAME:
             path = graph.symbol(item.symbol).path
             chosen.setdefault(path, {})[item.symbol] = item.form
+            is_dependent = item.direction is Direction.USES
+            kept.setdefault(path, {})[item.symbol] = kept_for(profile, item.lines, is_dependent)
             hops[path] = min(item.hop, hops.get(path, item.hop))
+            if item.direction is not Direction.USED_BY:
+                used.add(path)
     groups = []
-    for path in sorted(chosen, key=lambda p: (hops[p], p)):
+    for path in sorted(chosen, key=lambda p: (p not in used, hops[p], p)):
         module = graph.symbols_in_file(path)[0]
         is_whole = chosen[path].get(module.id) is Form.FULL
-        shown = Skeleton(graph, sources[path], profile, chosen[path]).render(module, imports.get(path, ()))
-        role = "target" if hops[path] == 0 else f"hop {hops[path]}"
-        groups.append(Group(path, role, shown.lines, is_whole, shown.text))
+        skeleton = Skeleton(graph, sources[path], profile, chosen[path], kept[path])
+        shown = skeleton.render(module, imports.get(path, ()))
+        role = TARGET if hops[path] == 0 else f"hop {hops[path]}" if path in used else CALLER
+        groups.append(Group(path, role, shown.lines, is_whole, shown.text, shown.numbers))
     return tuple(groups)
 
 

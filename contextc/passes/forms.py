@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextc.model.facts import SymbolKind
 from contextc.model.span import LineIndex
 from contextc.model.symbol import Symbol
+from contextc.passes.rows import Row, rows_from, text_of_rows
 
 _LINE_END = re.compile(r"\r\n|\r")
 _BLANK = b" \t\f"
@@ -27,6 +28,7 @@ _STRING_START = re.compile(r"[A-Za-z]{0,2}('''|\"\"\")")
 _LONGEST_PARSED = 20_000  # characters; longer fragments are not taken apart
 _EMPTY_LINE = re.compile(r"\n[ \t\f]*(?=\n)")
 _IMPORT = re.compile(r"[ \t\f]*(?:from|import)[ \t]")
+_PARAGRAPH = 15  # lines of a first paragraph that are shown where nothing else of a docstring is
 STEP = "    "
 
 # Decorators that change how the signature is to be read; they stay in signature form.
@@ -102,14 +104,22 @@ def full_text(symbol: Symbol, source: Source) -> str:
 def header_text(symbol: Symbol, source: Source, with_decorators: bool) -> str:
     """Decorators and `def`/`class` line up to the colon. Without `with_decorators` only those that change the reading
     of the signature stay."""
+    return text_of_rows(header_rows(symbol, source, with_decorators))
+
+
+def header_rows(symbol: Symbol, source: Source, with_decorators: bool) -> list[Row]:
+    """The lines of the header text."""
     indent = indent_of(symbol, source)
+    first = source.lines.position(symbol.span.start).line
     if with_decorators:
-        return indent + source.cut(symbol.span.start, symbol.header.end)
-    kept = [f"{indent}{line}\n" for line in _telling_decorators(symbol, source)]
-    return "".join(kept) + indent + source.cut(symbol.header.start, symbol.header.end)
+        return rows_from(indent + source.cut(symbol.span.start, symbol.header.end), first)
+    kept = [row for line, text in _telling_decorators(symbol, source) for row in rows_from(indent + text, first + line)]
+    line = source.lines.position(symbol.header.start).line
+    return kept + rows_from(indent + source.cut(symbol.header.start, symbol.header.end), line)
 
 
-def _telling_decorators(symbol: Symbol, source: Source) -> Iterator[str]:
+def _telling_decorators(symbol: Symbol, source: Source) -> Iterator[tuple[int, str]]:
+    """Each with the number of its line, from 0."""
     region = source.cut(symbol.span.start, symbol.header.start).strip()
     if not region:
         return
@@ -117,13 +127,13 @@ def _telling_decorators(symbol: Symbol, source: Source) -> Iterator[str]:
     flat = re.sub(r"\n[ \t\f]*(?=@)", "\n", region)
     node = _parse_statement(f"{flat}\ndef f(): ...") if '"""' not in flat and "'''" not in flat else None
     if not isinstance(node, ast.FunctionDef):
-        yield region
+        yield 0, region
         return
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         written = ast.get_source_segment(flat, decorator)
         if written and _is_telling(called):
-            yield f"@{written}"
+            yield decorator.lineno - 1, f"@{written}"
 
 
 def _is_telling(decorator: ast.expr) -> bool:
@@ -146,32 +156,42 @@ def _parse_statement(text: str) -> ast.stmt | None:
 
 def docstring_text(symbol: Symbol, source: Source, longest: int) -> str:
     """The docstring as written, indented as the body is; one of more than `longest` lines ends after its first
-    paragraph with a line that says how many are left. Empty without a docstring."""
-    if symbol.docstring is None:
-        return ""
+    paragraph with a line that says how many are left. With 1 that is any of several paragraphs, with 0 there is none.
+    Empty without a docstring."""
+    return text_of_rows(docstring_rows(symbol, source, longest))
+
+
+def docstring_rows(symbol: Symbol, source: Source, longest: int) -> list[Row]:
+    """The lines of the docstring's text."""
+    if symbol.docstring is None or not longest:
+        return []
     indent = body_indent_of(symbol, source)
-    return indent + _shorten_docstring(source.cut(*symbol.docstring), indent, longest)
+    written = source.cut(*symbol.docstring)
+    rows = rows_from(indent + written, source.lines.position(symbol.docstring.start).line)
+    kept = _lines_to_keep(written, longest)
+    if kept == len(rows):
+        return rows
+    quotes = written[-3:]
+    last = rows[kept - 1]
+    rows[kept - 1] = Row(last.text.rstrip("\\"), last.line)  # a backslash would join the closing line to this one
+    return [*rows[:kept], Row(f"{indent}... ({len(rows) - kept} more lines){quotes}")]
 
 
-def _shorten_docstring(written: str, indent: str, longest: int) -> str:
+def _lines_to_keep(written: str, longest: int) -> int:
+    """How many lines of a docstring are shown: all, or those of the first paragraph."""
     count = written.count("\n") + 1
     opening = _STRING_START.match(written)
     if count <= longest or opening is None:
-        return written
+        return count
     quotes = opening.group(1)
     content = written[opening.end() : -3]
     if not written.endswith(quotes) or quotes in content:  # several strings side by side
-        return written
+        return count
     start = len(content) - len(content.lstrip())
     blank = _EMPTY_LINE.search(content, start)
     head = content[: blank.start()] if blank else content
-    kept = head.split("\n")[:longest]
-    if kept[-1].endswith("\\"):  # would join the closing lines to this one
-        kept[-1] = kept[-1].rstrip("\\")
-    left = count - len(kept)
-    if left <= 3:
-        return written
-    return "\n".join([opening.group() + "\n".join(kept), "", f"{indent}... ({left} more lines)", f"{indent}{quotes}"])
+    kept = min(head.count("\n") + 1, longest if longest > 1 else _PARAGRAPH)
+    return kept if count - kept > 3 else count
 
 
 def statement_text(symbol: Symbol, source: Source, longest: int, indent: str = "") -> str:

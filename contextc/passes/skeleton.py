@@ -9,6 +9,9 @@ A class or function that holds something chosen is opened around it by its heade
 also has its docstring and declared attributes, and one line counts the members that aren't shown. A definition that
 stands inside an `if` or `try` of its file is put under `if ...:` with that line as a comment, so that the author's
 indentation can stay.
+
+A trimmed function or class is cut by `trimming`; what is chosen inside it is kept with it. A class of which something
+else is chosen, or one without lines to be shown for, is an interface where `trimmed` was asked; so is a module.
 """
 
 from __future__ import annotations
@@ -23,16 +26,18 @@ from contextc.model.symbol import Symbol
 from contextc.passes.forms import (
     Source,
     body_indent_of,
-    docstring_text,
+    docstring_rows,
     first_line,
     full_text,
-    header_text,
+    header_rows,
     import_statement,
     indent_of,
     statement_text,
     summary_of,
 )
 from contextc.passes.profile import Profile
+from contextc.passes.rows import Row, ranges_of, rows_from, text_of_rows
+from contextc.passes.trimming import Kept, trim
 
 _STATEMENTS = frozenset({SymbolKind.VARIABLE, SymbolKind.ATTRIBUTE})
 _MEMBERS = frozenset({SymbolKind.METHOD, SymbolKind.CLASS, SymbolKind.ATTRIBUTE})
@@ -41,22 +46,32 @@ _LOOKED_BACK = 400  # lines searched for the statement around an indented defini
 
 
 class Shown(NamedTuple):
-    """A file's chosen symbols as text, with the line ranges of the file it was cut from."""
+    """A file's chosen symbols as text, with the line ranges of the file it was cut from. `numbers` has for each line of
+    the text its number in the file, 0 for what isn't there."""
 
     text: str
     lines: tuple[tuple[int, int], ...]
+    numbers: tuple[int, ...] = ()
 
 
 class Skeleton:
-    """Renders one file. `chosen` maps symbol ids to forms; `Form.NAME` shows nothing here."""
+    """Renders one file. `chosen` maps symbol ids to forms; `Form.NAME` shows nothing here. `kept` says for whose sake
+    the trimmed ones are shown."""
 
-    def __init__(self, graph: CallGraph, source: Source, profile: Profile, chosen: Mapping[str, Form]) -> None:
+    def __init__(
+        self,
+        graph: CallGraph,
+        source: Source,
+        profile: Profile,
+        chosen: Mapping[str, Form],
+        kept: Mapping[str, Kept] | None = None,
+    ) -> None:
         self._graph = graph
         self._source = source
         self._profile = profile
         self._chosen = {name: form for name, form in chosen.items() if form is not Form.NAME}
+        self._kept = kept or {}
         self._open = self._holders()
-        self._lines: list[tuple[int, int]] = []
 
     def _holders(self) -> set[str]:
         """The definitions around something chosen."""
@@ -70,28 +85,35 @@ class Skeleton:
 
     def render(self, module: Symbol, imports: Iterable[int] = ()) -> Shown:
         """The text for the file of that module. The import statements on the lines `imports` stand before it."""
-        self._lines = []
         if self._chosen.get(module.id) is Form.FULL:
-            return Shown(self._source.whole(), ((1, max(1, module.end_line)),))
-        pieces = [*self._used_imports(imports), *self._body(module, "")]
-        return Shown(_join_blocks(pieces), _merge_ranges(self._lines))
+            text = self._source.whole()
+            last = max(1, module.end_line)
+            count = text.count("\n") + 1
+            return Shown(text, ((1, last),), tuple(n if n <= last else 0 for n in range(1, count + 1)))
+        rows = _join_blocks([*self._used_imports(imports), *self._body(module, "")])
+        rows = [row if self._stands_there(row) else Row(row.text) for row in rows]
+        return Shown(text_of_rows(rows), _merge_ranges(ranges_of(rows)), tuple(row.line for row in rows))
 
-    def _used_imports(self, imports: Iterable[int]) -> Iterator[str]:
+    def _stands_there(self, row: Row) -> bool:
+        """Whether the file's line has this text, or what comes before the sign that something is left out."""
+        written = self._source.line(row.line) if row.line else ""
+        return row.text.strip() in written or row.text.partition("...")[0].strip() in written
+
+    def _used_imports(self, imports: Iterable[int]) -> Iterator[list[Row]]:
         """Each import statement once, without its indentation, at the top where none is needed."""
         statements: dict[int, str] = {}
         for line in imports:
-            text, first, last = import_statement(self._source, line)
-            if text and first not in statements:
-                statements[first] = text
-                self._lines.append((first, last))
+            text, first, _ = import_statement(self._source, line)
+            if text:
+                statements.setdefault(first, text)
         if statements:
-            yield "\n".join(statements[first] for first in sorted(statements))
+            yield [row for first in sorted(statements) for row in rows_from(statements[first], first)]
 
-    def _body(self, holder: Symbol, indent: str) -> Iterator[str]:
+    def _body(self, holder: Symbol, indent: str) -> Iterator[list[Row]]:
         """What is shown inside a definition, each piece once."""
         block = 0  # the line of the statement around the last indented piece
         seen: set[tuple[int, int]] = set()
-        shows_attributes = holder.kind is SymbolKind.CLASS and self._chosen.get(holder.id) is Form.INTERFACE
+        shows_attributes = holder.kind is SymbolKind.CLASS and self._form_of(holder) is Form.INTERFACE
         attributes = self._profile.attributes
         for symbol in self._graph.children(holder.id):
             if symbol.kind is SymbolKind.ATTRIBUTE and shows_attributes and symbol.id not in self._chosen:
@@ -106,56 +128,73 @@ class Skeleton:
                 seen.add(symbol.span)
             own = indent_of(symbol, self._source)
             piece = self._piece(symbol, indent)
-            if len(own) > len(indent) and _has_statement([piece]):
+            if len(own) > len(indent) and _has_statement(piece):
                 around = self._line_around(symbol, own)
                 if around != block:
                     block = around
-                    yield f"{indent}if ...:  # line {around}: {first_line(self._source.line(around))}"
+                    yield [Row(f"{indent}if ...:  # line {around}: {first_line(self._source.line(around))}")]
             else:
                 block = 0
             yield piece
         if attributes < 0:
-            yield f"{indent}# ... {-attributes} more attributes"
+            yield [Row(f"{indent}# ... {-attributes} more attributes")]
 
-    def _piece(self, symbol: Symbol, indent: str) -> str:
+    def _form_of(self, symbol: Symbol) -> Form | None:
+        """The form a definition is shown in. None: only opened for what is inside."""
         form = self._chosen.get(symbol.id)
+        if form is Form.TRIMMED and symbol.kind is SymbolKind.CLASS:
+            is_cut = symbol.id not in self._open and self._kept.get(symbol.id, Kept()).lines
+            return form if is_cut else Form.INTERFACE
+        return form
+
+    def _piece(self, symbol: Symbol, indent: str) -> list[Row]:
+        form = self._form_of(symbol)
         if form is Form.FULL:
-            self._lines.append((symbol.line, symbol.end_line))
-            return full_text(symbol, self._source)
+            return rows_from(full_text(symbol, self._source), symbol.line)
         if symbol.kind in _STATEMENTS:
-            self._lines.append((symbol.line, symbol.end_line))
-            return statement_text(symbol, self._source, self._profile.value_chars, indent)
+            text = statement_text(symbol, self._source, self._profile.value_chars, indent)
+            return rows_from(text, symbol.line)
         if symbol.kind is SymbolKind.LAMBDA:
-            self._lines.append((symbol.line, symbol.line))
-            return lambda_line(symbol, self._source)
+            return rows_from(lambda_line(symbol, self._source), symbol.line)
+        if form is Form.TRIMMED:
+            return trim(symbol, self._source, self._kept_with_inner(symbol))
         return self._definition(symbol, form)
 
-    def _definition(self, symbol: Symbol, form: Form | None) -> str:
+    def _kept_with_inner(self, symbol: Symbol) -> Kept:
+        """For whose sake a trimmed definition is shown, and the lines of what is chosen inside it."""
+        kept = self._kept.get(symbol.id, Kept())
+        lines = list(kept.lines)
+        for inner in self._graph.descendants(symbol.id) if symbol.id in self._open else ():
+            form = self._chosen.get(inner.id)
+            if form is Form.FULL:
+                lines += range(inner.line, inner.end_line + 1)
+            elif form is not None:
+                lines += [self._source.lines.position(inner.header.start).line]
+                lines += self._kept.get(inner.id, Kept()).lines
+        return kept._replace(lines=tuple(lines))
+
+    def _definition(self, symbol: Symbol, form: Form | None) -> list[Row]:
         """A class or function with its body left out, opened for what is chosen inside."""
-        header = header_text(symbol, self._source, form is Form.INTERFACE)
-        last = self._source.lines.position(max(symbol.header.start, symbol.header.end - 1)).line
-        self._lines.append((symbol.line, last))
+        rows = header_rows(symbol, self._source, form is Form.INTERFACE)
         indent = body_indent_of(symbol, self._source)
-        parts = []
+        inside: list[Row] = []
         if form is Form.INTERFACE:
-            docstring = docstring_text(symbol, self._source, self._profile.docstring_lines)
-            if docstring:
-                parts.append(docstring)
-        inner = list(self._body(symbol, indent))
-        parts += inner
+            inside += docstring_rows(symbol, self._source, self._profile.docstring_lines)
+        for piece in self._body(symbol, indent):
+            inside += piece
         hidden = self._hidden_members(symbol) if symbol.kind is SymbolKind.CLASS and form is not None else ""
-        is_class_with_body = symbol.kind is SymbolKind.CLASS and _has_statement(parts)
-        if not parts:
-            return f"{header} ...  # {hidden}" if hidden else f"{header} ..."
-        if not is_class_with_body:
-            parts.append(f"{indent}...")
+        if not inside:
+            ending = f" ...  # {hidden}" if hidden else " ..."
+            return [*rows[:-1], Row(rows[-1].text + ending, rows[-1].line)]
+        if not (symbol.kind is SymbolKind.CLASS and _has_statement(inside)):
+            inside.append(Row(f"{indent}..."))
         if hidden:
-            parts.append(f"{indent}# {hidden}")
-        return "\n".join([header, *parts])
+            inside.append(Row(f"{indent}# {hidden}"))
+        return rows + inside
 
     def _hidden_members(self, cls: Symbol) -> str:
         """The one line for the members of a class that aren't shown; empty when all are."""
-        is_interface = self._chosen.get(cls.id) is Form.INTERFACE
+        is_interface = self._form_of(cls) is Form.INTERFACE
         hidden: dict[str, None] = {}
         shown: set[str] = set()
         for member in self._graph.children(cls.id):
@@ -183,10 +222,15 @@ class Skeleton:
 
 
 def own_text(
-    symbol: Symbol, form: Form, source: Source, profile: Profile, lines: tuple[int, ...] = ()
+    symbol: Symbol,
+    form: Form,
+    source: Source,
+    profile: Profile,
+    lines: tuple[int, ...] = (),
+    is_dependent: bool = False,
 ) -> str:
     """What one symbol adds to the text in a form, without what else is put inside it. `lines`: for whose sake a trimmed
-    body is shown."""
+    body is shown, and `is_dependent`: with what they depend on."""
     if form is Form.NAME:
         return name_line(symbol, source)
     if form is Form.FULL:
@@ -197,9 +241,19 @@ def own_text(
         return lambda_line(symbol, source)
     if symbol.kind is SymbolKind.MODULE:  # stands for its file; what it holds is shown by itself
         return ""
-    header = header_text(symbol, source, form is Form.INTERFACE)
-    docstring = docstring_text(symbol, source, profile.docstring_lines) if form is Form.INTERFACE else ""
-    return f"{header}\n{docstring}\n{body_indent_of(symbol, source)}..." if docstring else f"{header} ..."
+    if form is Form.TRIMMED and (lines or symbol.kind is not SymbolKind.CLASS):
+        return text_of_rows(trim(symbol, source, kept_for(profile, lines, is_dependent)))
+    is_interface = form in (Form.INTERFACE, Form.TRIMMED)
+    rows = header_rows(symbol, source, is_interface)
+    docstring = docstring_rows(symbol, source, profile.docstring_lines) if is_interface else []
+    if docstring:
+        return text_of_rows([*rows, *docstring, Row(f"{body_indent_of(symbol, source)}...")])
+    return f"{text_of_rows(rows)} ..."
+
+
+def kept_for(profile: Profile, lines: tuple[int, ...], is_dependent: bool) -> Kept:
+    """What is kept of a trimmed body. With what the lines depend on, it has the docstring that an interface has."""
+    return Kept(lines, is_dependent, profile.docstring_lines if is_dependent else 0)
 
 
 def name_line(symbol: Symbol, source: Source) -> str:
@@ -221,21 +275,21 @@ def _line_indent(symbol: Symbol, source: Source) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _has_statement(parts: list[str]) -> bool:
+def _has_statement(rows: list[Row]) -> bool:
     """Whether any of the lines is more than a comment."""
-    return any(not line.lstrip().startswith("#") for part in parts for line in part.split("\n") if line.strip())
+    return any(row.text.strip() and not row.text.lstrip().startswith("#") for row in rows)
 
 
-def _join_blocks(pieces: list[str]) -> str:
+def _join_blocks(pieces: list[list[Row]]) -> list[Row]:
     """Top-level pieces, an empty line around those of several lines."""
-    text = ""
-    for before, piece in zip(["", *pieces], pieces, strict=False):
+    joined: list[Row] = []
+    for before, piece in zip([[], *pieces], pieces, strict=False):
         if before:
-            is_opening = before.lstrip().startswith("if ...:") and "\n" not in before
-            wide = ("\n" in before or "\n" in piece) and not is_opening
-            text += "\n\n" if wide else "\n"
-        text += piece
-    return text
+            is_opening = len(before) == 1 and before[0].text.lstrip().startswith("if ...:")
+            if (len(before) > 1 or len(piece) > 1) and not is_opening:
+                joined.append(Row(""))
+        joined += piece
+    return joined
 
 
 def _merge_ranges(lines: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -169,7 +169,7 @@ def test_a_cut_docstring_begins_as_the_whole_one(quotes: str, prefix: str, first
     whole = ast.get_docstring(ast.parse(text).body[0])  # type: ignore[arg-type]
     cut = ast.get_docstring(ast.parse(show_cut(text)).body[0])  # type: ignore[arg-type]
     assert whole is not None and cut is not None
-    paragraph = cut.split("\n\n")[0].rstrip()
+    paragraph = cut.rpartition("\n")[0].rstrip()
     assert whole.startswith(paragraph.rstrip("\\")) and cut.endswith("more lines)")
 
 
@@ -207,7 +207,7 @@ def f(a):
 
 def test_a_long_docstring_ends_after_its_first_paragraph() -> None:
     assert show(LONG, {"f": Form.INTERFACE}) == (
-        'def f(a):\n    r"""First line\n    of two.\n\n    ... (22 more lines)\n    """\n    ...'
+        'def f(a):\n    r"""First line\n    of two.\n    ... (22 more lines)"""\n    ...'
     )
 
 
