@@ -1,7 +1,8 @@
 """A compiled context as JSON, `contextc.context/1`. In: a `Compilation`. Out: one JSON document.
 
 `tokens` counts `text`, the context as Markdown. An item's `tokens` count its own text; a class's `members` are those
-shown with it. `skipped` counts what was not analysed and lists what touches the context's files.
+shown with it. `skipped` counts what was not analysed and lists what touches the context's files. The form is described
+by `context.schema.json`, which ships in the package (`schema`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextc.model.edge import Edge
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Item
 from contextc.passes.compilation import Compilation, tokens_of
-from contextc.passes.explanation import explain_chain
+from contextc.passes.explanation import explain_chain, worth_terms
 
 SCHEMA = "contextc.context/1"
 
@@ -59,12 +60,13 @@ def _item(compilation: Compilation, item: Item, items: dict[str, Item], explain:
         "id": item.symbol, "path": symbol.path, "qualname": symbol.qualname, "kind": symbol.kind.value,
         "line": symbol.line, "end_line": symbol.end_line, "form": item.form.value, "hop": item.hop,
         "direction": item.direction.value,
-        "tokens": tokens_of(compilation, item), "why": item.why, "via": _via(item.via),
+        "tokens": tokens_of(compilation, item),
+        "members": _members(compilation, item, items) if symbol.kind is SymbolKind.CLASS else [],
+        "why": item.why, "via": _via(item.via),
     }  # fmt: skip
-    if symbol.kind is SymbolKind.CLASS:
-        record["members"] = _members(compilation, item, items)
     if explain:
         record["chain"] = explain_chain(compilation.graph, item, items)
+        record["worth"] = dict(worth_terms(item))
     return record
 
 

@@ -28,7 +28,9 @@ def test_the_wheel_holds_the_package_and_its_data(wheel: zipfile.ZipFile) -> Non
     names = set(wheel.namelist())
     sources = {p.relative_to(REPOSITORY).as_posix() for p in (REPOSITORY / "contextc").rglob("*.py")}
     assert sources <= names
-    assert {"contextc/py.typed", "contextc/graph/export/graph.schema.json"} <= names
+    data = {"contextc/py.typed", "contextc/graph/export/graph.schema.json", "contextc/passes/context.schema.json"}
+    page = {f"contextc/passes/page/page.{kind}" for kind in ("html", "css", "js")}
+    assert data | page <= names
 
 
 def test_the_wheel_holds_nothing_else_at_top_level(wheel: zipfile.ZipFile) -> None:
