@@ -53,21 +53,19 @@ def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: boo
 
 
 def _under_this_name(frame: Frame, found: ValueSet, name: str) -> ValueSet:
-    """What a hook gives for one name. It answers for all names that are asked for, and what it gives comes together: of
-    several functions one that is called otherwise only possibly stands under this name, and one that the program has
-    under its own name elsewhere answers another question: on frozen cells an open reason stands for it. Cells that
-    still grow get each as possible in any case: another one may come."""
+    """What a hook gives for one name. It answers for all names that are asked for, and what it gives comes together: a
+    function that the program has under another name elsewhere answers another question, and an open reason stands for
+    it, unless it is the only one; one that the hook makes and calls otherwise only possibly stands under this name.
+    Cells that still grow don't get the only one either: another one may come."""
     functions = {v: v.function if isinstance(v, BoundMethod) else v for v in found}
     defined = {v: frame.kernel.definition(f.symbol) for v, f in functions.items() if isinstance(f, FunctionValue)}
     others = {v for v, definition in defined.items() if definition.name != name}
-    if frame.recorder is not None:
-        if len(defined) < 2 or not others:
-            return found
-        named = {v for v in others if not _is_local(defined[v])}
-        if named:
-            found, others = (found - named) | frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE), others - named
+    if not others or (len(defined) < 2 and frame.recorder is not None):
+        return found
+    named = {v for v in others if not _is_local(defined[v])}
     rule = Rule.GETATTR_PATTERN.value
-    return frozenset(frame.kernel.make.possible(v, rule) if v in others else v for v in found)
+    kept = frozenset(frame.kernel.make.possible(v, rule) if v in others else v for v in found - named)
+    return kept | frame.kernel.open(Reason.DYNAMIC_ATTRIBUTE) if named else kept
 
 
 def _is_local(definition: Definition) -> bool:
