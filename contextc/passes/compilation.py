@@ -7,7 +7,7 @@ In: `Inputs` (what every compilation of one repository starts from) and a plan. 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
@@ -15,12 +15,14 @@ from contextc.graph.queries import Target
 from contextc.model.diagnostic import SkipReason
 from contextc.model.plan import Context, Direction, Item
 from contextc.passes.assemble import assemble
-from contextc.passes.document import TARGET, Document, build_groups, list_gaps, list_names
+from contextc.passes.document import TARGET, Document, build_groups, list_gaps, list_names, masked_places
 from contextc.passes.doubts import collect_doubts, file_warnings
 from contextc.passes.explanation import explain_items
 from contextc.passes.forms import Source
 from contextc.passes.plan import Plan
 from contextc.passes.profile import Profile
+from contextc.passes.secrets import mask_secrets
+from contextc.passes.rows import number_lines
 from contextc.passes.skeleton import own_text
 from contextc.passes.tokens import Tokenizer
 
@@ -29,7 +31,8 @@ NO_BOUND = 0
 
 class Inputs(NamedTuple):
     """What every compilation of one repository starts from. `naive_tokens`: None to count all the files. `budget`: the
-    most tokens of the text; None: 8,000, or what the target takes and half as many again; 0: no bound."""
+    most tokens of the text; None: 8,000, or what the target takes and half as many again; 0: no bound. `line_numbers`:
+    each line of the repository's code begins with its number."""
 
     graph: CallGraph
     texts: Mapping[str, bytes]
@@ -39,6 +42,8 @@ class Inputs(NamedTuple):
     explain: bool = False
     budget: int | None = NO_BOUND
     markup: str = "markdown"
+    mask: bool = True  # secrets
+    line_numbers: bool = False
 
 
 class Compilation(NamedTuple):
@@ -61,10 +66,16 @@ class Compilation(NamedTuple):
         return table
 
 
-def read_sources(graph: CallGraph, texts: Mapping[str, bytes], symbols: Sequence[str]) -> dict[str, Source]:
-    """The texts of the files in which the symbols lie."""
-    paths = sorted({graph.symbol(symbol).path for symbol in symbols})
-    return {path: Source(texts[path]) for path in paths}
+def read_sources(inputs: Inputs, symbols: Iterable[str]) -> dict[str, Source]:
+    """The texts of the files in which the symbols lie, their secrets masked: all that is shown comes from here."""
+    paths = sorted({inputs.graph.symbol(symbol).path for symbol in symbols})
+    return {path: read_source(inputs, path) for path in paths}
+
+
+def read_source(inputs: Inputs, path: str) -> Source:
+    """One file's text, its secrets masked."""
+    text = inputs.texts[path]
+    return Source(*mask_secrets(text)) if inputs.mask else Source(text)
 
 
 def count_naively(graph: CallGraph, texts: Mapping[str, bytes], tokenizer: Tokenizer) -> int:
@@ -93,12 +104,15 @@ class Renderer:
         self, plan: Plan, budget: int | None = None, is_brief: bool = False, has_imports: bool = True
     ) -> Compilation:
         """The assembled context. `is_brief`: what is uncertain by its lines alone."""
-        graph, texts, profile, tokenizer, naive_tokens, explain, _, markup = self.inputs
+        graph, texts, profile, tokenizer, naive_tokens, explain, _, markup, _, has_numbers = self.inputs
         target, sources, items = self.target, self._sources, plan.items
         doubts = collect_doubts(graph, items, sources)
         groups = build_groups(graph, items, sources, profile, self._imports if has_imports else {})
+        if has_numbers:
+            groups = tuple(group._replace(code=number_lines(group.code, group.numbers)) for group in groups)
         shown = {group.path: sources[group.path] for group in groups}
         about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == TARGET])
+        about_files = sorted([*about_files, *masked_places(groups, sources)])
         naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens
         self.inputs = self.inputs._replace(naive_tokens=naive)
         document = Document(

@@ -112,6 +112,17 @@ def build_groups(
     return tuple(groups)
 
 
+def masked_places(groups: Iterable[Group], sources: Mapping[str, Source]) -> list[Warning]:
+    """Where what is shown has a secret masked, and of which kind; each line and kind once."""
+    places = {
+        Warning(group.path, secret.line, f"masked: {secret.kind}")
+        for group in groups
+        for secret in sources[group.path].secrets
+        if group.is_whole or any(first <= secret.line <= last for first, last in group.lines)
+    }
+    return sorted(places)
+
+
 def used_imports(graph: CallGraph, target: Target, sources: Mapping[str, Source]) -> dict[str, list[int]]:
     """By file of the target, the lines of the module's imports whose names the target's definitions mention."""
     words: dict[str, set[str]] = {}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from contextc.graph.suggestions import printable
-from contextc.passes.document import Document, Figures, Gap, Group
+from contextc.passes.document import CALLER, TARGET, Document, Figures, Gap, Group
 from contextc.passes.doubts import POSSIBLE, UNRESOLVED, Doubt, name_some
 
 _EXAMPLES = 4
@@ -30,7 +30,12 @@ def _sections(document: Document, figures: Figures) -> Iterator[str]:
         "an elided body is `...`."
     )
     for group in document.groups:
-        yield _group(group)
+        if group.role == TARGET:
+            yield _group(group)
+    for title, is_caller in (("What it uses", False), ("What uses it", True)):
+        groups = [g for g in document.groups if g.role != TARGET and (g.role == CALLER) is is_caller]
+        if groups:
+            yield f"## {title}\n\n{fence(_join_files(groups), 'python')}"
     for names in document.names:
         yield f"## {names.title}\n\n{fence(chr(10).join(map(printable_line, names.lines)))}"
     doubts = list(_brief_doubts(document) if document.is_brief else _doubts(document))
@@ -47,8 +52,12 @@ def _sections(document: Document, figures: Figures) -> Iterator[str]:
 
 def _group(group: Group) -> str:
     where = "whole" if group.is_whole else ranges(group.lines)
-    role = f"{group.role}, " if group.role == "target" else ""
-    return f"## {code_span(group.path)} {role}{where}\n\n{fence(group.code, 'python')}"
+    return f"## {code_span(group.path)} {group.role}, {where}\n\n{fence(group.code, 'python')}"
+
+
+def _join_files(groups: Iterable[Group]) -> str:
+    """Parts of several files in one block, each after a comment with its path: a third of what headings cost."""
+    return "\n\n".join(f"# {printable_line(group.path)}\n{group.code.rstrip()}" for group in groups)
 
 
 def ranges(lines: Iterable[tuple[int, int]]) -> str:
@@ -66,9 +75,10 @@ def _gap(gap: Gap) -> str:
 
 def _brief_gaps(document: Document) -> Iterator[str]:
     """The sets of omissions alike in kind on one line, and once how to get them."""
-    sizes = [
-        f"{gap.size:,}{f', {gap.tokens:,} tokens' if gap.tokens else ''} ({printable(gap.why)})" for gap in document.gaps
-    ]
+    sizes = []
+    for gap in document.gaps:
+        tokens = f", {gap.tokens:,} tokens" if gap.tokens else ""
+        sizes.append(f"{gap.size:,}{tokens} ({printable(gap.why)})")
     if sizes:
         yield f"- symbols: {'; '.join(sizes)}; `--budget`, `--max-hops` or a symbol as target brings them in"
 

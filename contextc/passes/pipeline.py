@@ -17,7 +17,7 @@ from contextc.passes.document import used_imports
 from contextc.passes.plan import Planner
 from contextc.passes.profile import Profile
 from contextc.passes.slice import slice_context
-from contextc.passes.users import find_overriders, find_tests, find_users, find_wrappers, lines_of
+from contextc.passes.users import find_alternatives, find_overriders, find_tests, find_users, find_wrappers, lines_of
 
 
 def compile_slice(inputs: Inputs, target: str | Target, max_hops: int | None = None) -> Compilation:
@@ -26,7 +26,7 @@ def compile_slice(inputs: Inputs, target: str | Target, max_hops: int | None = N
     found = find_target(graph, target) if isinstance(target, str) else target
     last = profile.max_hops if max_hops is None else max_hops
     candidates = find_candidates(graph, found.symbols, profile, last)
-    sources = read_sources(graph, inputs.texts, [c.symbol for c in candidates])
+    sources = read_sources(inputs, [c.symbol for c in candidates])
     planner = Planner(graph, sources, profile, inputs.tokenizer, last)
     callers = [c for c in candidates if c.direction is Direction.USED_BY]
     draft = planner.draft(candidates, {c.symbol: lines_of(graph, c, found.symbols) for c in callers})
@@ -41,11 +41,12 @@ def find_candidates(
     """All that stands to the target in one of the directions of the profile, each symbol once: what it uses, with one
     hop more than is shown so that what is left out is counted, who uses it, what overrides it, tests."""
     found = {c.symbol: c for c in slice_context(graph, seeds, last + 1, profile)}
+    alternatives = find_alternatives(graph, seeds, tuple(found.values()))
     users = find_users(graph, seeds, profile, len(profile.callers))
     wrappers = find_wrappers(graph, seeds) if profile.callers else ()
     overriders = find_overriders(graph, seeds) if profile.overrides is not None else ()
     tests = find_tests(graph, seeds) if profile.reaching_tests else ()
-    for candidate in (*users, *wrappers, *overriders, *tests):
+    for candidate in (*alternatives, *users, *wrappers, *overriders, *tests):
         known = found.get(candidate.symbol)
         if known is None or known.hop > candidate.hop:
             found[candidate.symbol] = candidate

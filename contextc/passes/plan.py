@@ -213,6 +213,8 @@ class Planner:
             form, why = profile.caller_form_at(hop), "calls the target" if hop == 1 else f"calls it over {hop} calls"
             if not self._lines.get(candidate.symbol) and form is not Form.NAME:
                 form, why = Form.SIGNATURE, "runs in front of the target"
+        elif candidate.via is not None and candidate.via.kind is EdgeKind.OVERRIDES and candidate.direction is Direction.USES:
+            form, why = Form.SIGNATURE, "overrides what is called at an unresolved site"
         elif candidate.direction is Direction.OVERRIDDEN and candidate.via is not None and profile.overrides:
             is_below = candidate.via.caller == candidate.symbol
             form, why = profile.overrides, "overrides the target" if is_below else "what the target overrides"

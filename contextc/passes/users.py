@@ -24,6 +24,7 @@ _OVERRIDES = frozenset({EdgeKind.OVERRIDES})
 _DECORATORS = frozenset({EdgeKind.DECORATOR, EdgeKind.CONSTRUCT})
 _INHERITS = frozenset({EdgeKind.INHERITS})
 _FUNCTIONS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
+_OVERRIDING = 140_000  # millionths: that an override runs where the method is called at an open site
 _WRAPPED = 900_000  # millionths: that a wrapper with an unresolved call calls what it was put around
 _BASES = 20  # classes looked through for a `__call__`
 
@@ -88,6 +89,34 @@ def _wrappers_of(graph: CallGraph, decorator: Symbol) -> list[Symbol]:
 def _is_open(graph: CallGraph, wrapper: Symbol) -> bool:
     """Whether there is a call in it that is not fully resolved."""
     return any(site.site is not None for site in graph.unresolved_in(wrapper.id))
+
+
+def find_alternatives(
+    graph: CallGraph, seeds: Sequence[str], candidates: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
+    """What may run where the seeds call a method at a site that is not fully resolved: the methods that override it.
+    Of 101 such in the contexts of 420 recorded functions 14 did."""
+    inside = set(_inside(graph, seeds))
+    known = inside.union(c.symbol for c in candidates)
+    found: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if candidate.hop != 1 or candidate.direction is not Direction.USES or not _is_called_openly(graph, candidate, inside):
+            continue
+        layer = [candidate.symbol]
+        for below in layer:  # overriders are added in order
+            for edge in graph.edges_to(below, _OVERRIDES):
+                if edge.caller not in known and edge.caller not in found:
+                    chance = chance_of_both(candidate.chance, _OVERRIDING)
+                    found[edge.caller] = Candidate(edge.caller, 1, edge, chance)
+                    layer.append(edge.caller)
+    return tuple(found[name] for name in sorted(found, key=lambda name: _order(graph.symbol(name))))
+
+
+def _is_called_openly(graph: CallGraph, candidate: Candidate, inside: set[str]) -> bool:
+    for edge in graph.edges_to(candidate.symbol, CALL_KINDS):
+        if edge.caller in inside and any(s.site == edge.site and s.line == edge.line for s in graph.unresolved_in(edge.caller)):
+            return True
+    return False
 
 
 def find_overriders(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
