@@ -19,10 +19,10 @@ from contextc.graph.queries import find_target
 from contextc.model.edge import Unresolved
 from contextc.model.plan import Item, Omission
 from contextc.passes.compilation import Compilation, count_left_out
-from contextc.passes.explanation import Step, explain_chain, worth_terms, write_chain
+from contextc.passes.explanation import Chains
 from contextc.passes.forms import first_line
 from contextc.passes.markdown import printable_line
-from contextc.passes.routes import Route, find_route, turn_round
+from contextc.passes.routes import Route, Step, find_route, turn_round, write_chain
 from contextc.passes.slice import text_owners
 
 _LISTED = 8
@@ -53,7 +53,8 @@ class _Question:
         self._label = label
         self._symbols = symbols
         self._max_hops = max_hops
-        self._items = {item.symbol: item for item in compilation.context.items}
+        self._chains = Chains(compilation.graph, compilation.context.items)
+        self._items = self._chains.items
 
     def answer(self) -> Iterator[str]:
         """The lines."""
@@ -84,12 +85,12 @@ class _Question:
         return None
 
     def _chain_of(self, item: Item) -> str:
-        return explain_chain(self._graph, item, self._items)
+        return write_chain(self._chains.find(item))
 
     def _tell_shown(self, shown: Sequence[Item]) -> Iterator[str]:
         first = shown[0]
         if first.symbol == self._symbols[0]:
-            worth = ", ".join(f"{name} {value:,}" for name, value in worth_terms(first))
+            worth = ", ".join(f"{name} {value:,}" for name, value in first.worth)
             yield f"{self._label} is in the context: {first.form} ({first.why}){f'; worth: {worth}' if worth else ''}"
             yield f"  {self._chain_of(first)}"
             return

@@ -7,101 +7,88 @@ app.services:load (certain, receiver-exact)` says that `load`, which came in for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.edge import Edge, EdgeKind
 from contextc.model.plan import Direction, Item
-
-
-class Step(NamedTuple):
-    """One symbol of a chain and the edge that brought it; None for the first. `is_back`: the edge leads from this
-    symbol to the one before."""
-
-    symbol: str
-    edge: Edge | None
-    is_back: bool = False
+from contextc.passes.routes import Before, Step, explore, find_route, trace_back, turn_round, write_chain
 
 
 def explain_items(graph: CallGraph, items: Iterable[Item]) -> tuple[str, ...]:
     """A line per item: the chain of edges that brought it, its form, why it has that form, and the terms of its
     worth. What lies in a target goes without saying."""
-    by_symbol = {item.symbol: item for item in items}
+    chains = Chains(graph, items)
+    seeds = {item.symbol for item in chains.items.values() if item.hop == 0}
     return tuple(
-        f"{write_chain(find_chain(graph, item, by_symbol))}: {item.form} ({item.why}){_worth(item)}"
-        for item in by_symbol.values()
-        if item.hop or graph.symbol(item.symbol).parent not in by_symbol
+        f"{write_chain(chains.find(item))}: {item.form} ({item.why}){_worth(item)}"
+        for item in chains.items.values()
+        if item.hop or graph.symbol(item.symbol).parent not in seeds
     )
 
 
-def worth_terms(item: Item) -> tuple[tuple[str, int], ...]:
-    """The named terms of an item's worth; none where no budget made the plan weigh it."""
-    terms: tuple[tuple[str, int], ...] = getattr(item, "worth", ())
-    return terms
-
-
 def _worth(item: Item) -> str:
-    terms = ", ".join(f"{name} {value:,}" for name, value in worth_terms(item))
+    terms = ", ".join(f"{name} {value:,}" for name, value in item.worth)
     return f"; worth: {terms}" if terms else ""
 
 
-def explain_chain(graph: CallGraph, item: Item, items: Mapping[str, Item]) -> str:
-    """The chain of edges that brought an item, on one line."""
-    return write_chain(find_chain(graph, item, items))
+class Chains:
+    """The chains of one plan's items. `items`: the items by symbol."""
+
+    def __init__(self, graph: CallGraph, items: Iterable[Item]) -> None:
+        self.items = {item.symbol: item for item in items}
+        self._graph = graph
+        self._seeds = [item.symbol for item in self.items.values() if item.hop == 0]
+        self._before: Before | None = None
+
+    def find(self, item: Item) -> tuple[Step, ...]:
+        """The steps from a seed to the item, both included. Where a symbol between them is no item (it was left out),
+        that part is a shortest chain."""
+        steps: list[Step] = []
+        at = item
+        while at.via is not None:
+            is_back = leads_back(self._graph, at)
+            steps.append(Step(at.symbol, at.via, is_back))
+            end = at.via.callee if is_back else at.via.caller
+            before = self._find_holder(end, 0 if is_back else at.via.line, at.hop)
+            if before is None:
+                return (*self._bridge(end, is_back), *reversed(steps))
+            at = before
+        steps.append(Step(at.symbol, None))
+        return tuple(reversed(steps))
+
+    def _find_holder(self, end: str, line: int, hop: int) -> Item | None:
+        """The item whose text holds the nearer end of an edge: itself, one around it, or a variable whose statement is
+        on the edge's line (0: no line is meant). Only a lower hop counts, so a chain always ends."""
+        for child in () if end in self.items else self._graph.children(end):
+            held = self.items.get(child.id)
+            if held is not None and held.hop < hop and child.line <= line <= child.end_line:
+                return held
+        symbol: str | None = end
+        while symbol is not None:
+            held = self.items.get(symbol)
+            if held is not None and held.hop < hop:
+                return held
+            symbol = self._graph.symbol(symbol).parent
+        return None
+
+    def _bridge(self, end: str, is_back: bool) -> tuple[Step, ...]:
+        """From a seed to a symbol that is no item."""
+        if is_back:
+            steps = find_route(self._graph, [end], self._seeds).steps
+            return turn_round(steps) if steps else (Step(end, None),)
+        if self._before is None:
+            most = max(item.hop for item in self.items.values())
+            self._before = explore(self._graph, self._seeds, hops=most)
+        symbol: str | None = end
+        while symbol is not None and symbol not in self._before:
+            symbol = self._graph.symbol(symbol).parent
+        return (Step(end, None),) if symbol is None else trace_back(self._before, symbol)
 
 
-def write_chain(steps: Iterable[Step]) -> str:
-    """`app.views:show → app.services:load (certain, import) → app.models:User.save (certain, receiver-exact)`."""
-    return "".join(_write_steps(steps))
-
-
-def _write_steps(steps: Iterable[Step]) -> Iterator[str]:
-    for step in steps:
-        if step.edge is None:
-            yield step.symbol
-        else:
-            arrow = "←" if step.is_back else "→"
-            yield f" {arrow} {step.symbol} ({step.edge.certainty}, {step.edge.rule})"
-
-
-def find_chain(graph: CallGraph, item: Item, items: Mapping[str, Item]) -> tuple[Step, ...]:
-    """The steps from a seed to the item, both included. `items`: all of them, by symbol."""
-    steps: list[Step] = []
-    at: Item | None = item
-    while at is not None:
-        edge = at.via
-        if edge is None:
-            steps.append(Step(at.symbol, None))
-            break
-        is_back = leads_back(graph, at.symbol, at.direction, edge)
-        steps.append(Step(at.symbol, edge, is_back))
-        end = edge.callee if is_back else edge.caller
-        before = _item_holding(graph, end, 0 if is_back else edge.line, items, at.hop)
-        if before is None:
-            steps.append(Step(end, None))
-        at = before
-    return tuple(reversed(steps))
-
-
-def leads_back(graph: CallGraph, symbol: str, direction: Direction, edge: Edge) -> bool:
-    """Whether an edge that brought a symbol leads from that symbol towards the target."""
-    if direction is Direction.USES or edge.callee == symbol:
+def leads_back(graph: CallGraph, item: Item) -> bool:
+    """Whether the edge that brought an item leads from it towards the target."""
+    edge: Edge | None = item.via
+    if edge is None or item.direction is Direction.USES or edge.callee == item.symbol:
         return False
-    return not (edge.kind is EdgeKind.CONSTRUCT and graph.symbol(edge.callee).parent == symbol)
-
-
-def _item_holding(graph: CallGraph, end: str, line: int, items: Mapping[str, Item], hop: int) -> Item | None:
-    """The item whose text holds the nearer end of an edge: itself, one around it, or a variable whose statement is on
-    the edge's line (0: no line is meant). Only a lower hop counts, so a chain always ends."""
-    for child in () if end in items else graph.children(end):
-        held = items.get(child.id)
-        if held is not None and held.hop < hop and child.line <= line <= child.end_line:
-            return held
-    symbol: str | None = end
-    while symbol is not None:
-        held = items.get(symbol)
-        if held is not None and held.hop < hop:
-            return held
-        symbol = graph.symbol(symbol).parent
-    return None
+    return not (edge.kind is EdgeKind.CONSTRUCT and graph.symbol(edge.callee).parent == item.symbol)

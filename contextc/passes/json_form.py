@@ -15,7 +15,8 @@ from contextc.model.edge import Edge
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Item
 from contextc.passes.compilation import Compilation, tokens_of
-from contextc.passes.explanation import explain_chain, worth_terms
+from contextc.passes.explanation import Chains
+from contextc.passes.routes import write_chain
 
 SCHEMA = "contextc.context/1"
 
@@ -23,7 +24,7 @@ SCHEMA = "contextc.context/1"
 def render_json(compilation: Compilation, explain: bool = False) -> str:
     """The document, one record a line, ending in a newline."""
     context = compilation.context
-    items = {item.symbol: item for item in context.items}
+    chains = Chains(compilation.graph, context.items)
     head = {
         "schema": SCHEMA,
         "target": context.target,
@@ -34,7 +35,7 @@ def render_json(compilation: Compilation, explain: bool = False) -> str:
         "naive_tokens": context.naive_tokens,
     }
     lines = [f'"{key}": {_encode(value)}' for key, value in head.items()]
-    lines.append(_array("items", [_item(compilation, item, items, explain) for item in context.items]))
+    lines.append(_array("items", [_item(compilation, item, chains, explain) for item in context.items]))
     omitted = [{"id": o.symbol, "hop": o.hop, "why": o.why, "tokens": o.tokens} for o in context.omitted]
     lines.append(_array("omitted", omitted))
     lines.append(_array("warnings", [w._asdict() for w in context.warnings]))
@@ -54,19 +55,19 @@ def _array(key: str, records: list[dict[str, Any]]) -> str:
     return f'"{key}": [\n' + ",\n".join(map(_encode, records)) + "\n]"
 
 
-def _item(compilation: Compilation, item: Item, items: dict[str, Item], explain: bool) -> dict[str, Any]:
+def _item(compilation: Compilation, item: Item, chains: Chains, explain: bool) -> dict[str, Any]:
     symbol = compilation.graph.symbol(item.symbol)
     record: dict[str, Any] = {
         "id": item.symbol, "path": symbol.path, "qualname": symbol.qualname, "kind": symbol.kind.value,
         "line": symbol.line, "end_line": symbol.end_line, "form": item.form.value, "hop": item.hop,
         "direction": item.direction.value,
         "tokens": tokens_of(compilation, item),
-        "members": _members(compilation, item, items) if symbol.kind is SymbolKind.CLASS else [],
+        "members": _members(compilation, item, chains.items) if symbol.kind is SymbolKind.CLASS else [],
         "why": item.why, "via": _via(item.via),
     }  # fmt: skip
     if explain:
-        record["chain"] = explain_chain(compilation.graph, item, items)
-        record["worth"] = dict(worth_terms(item))
+        record["chain"] = write_chain(chains.find(item))
+        record["worth"] = dict(item.worth)
     return record
 
 

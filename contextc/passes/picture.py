@@ -25,7 +25,7 @@ from contextc.model.facts import SymbolKind
 from contextc.model.plan import Direction, Form, Item
 from contextc.model.symbol import Symbol
 from contextc.passes.compilation import Compilation, text_of
-from contextc.passes.explanation import find_chain, worth_terms
+from contextc.passes.explanation import Chains
 from contextc.passes.slice import uses_of
 
 _MEANINGFUL = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -171,7 +171,7 @@ def _can_hold(graph: CallGraph, item: Item) -> bool:
 def _describe(graph: CallGraph, item: Item, text: str, place: _Place) -> dict[str, Any]:
     return {
         **_describe_symbol(graph.symbol(item.symbol)), "hop": item.hop, "form": item.form.value, "role": _role(item),
-        "why": item.why, "worth": worth_terms(item), "inside": place.inside, "within": place.within,
+        "why": item.why, "worth": item.worth, "inside": place.inside, "within": place.within,
         "code": text if place.within is None else None,
     }  # fmt: skip
 
@@ -184,11 +184,11 @@ def _describe_symbol(symbol: Symbol) -> dict[str, Any]:
 
 
 def _describe_chains(graph: CallGraph, items: Iterable[Item], numbers: Mapping[str, int]) -> list[list[dict[str, Any]]]:
-    by_symbol = {item.symbol: item for item in items}
+    found = Chains(graph, items)
     chains = []
-    for item in by_symbol.values():
+    for item in found.items.values():
         chain = []
-        for step in find_chain(graph, item, by_symbol):
+        for step in found.find(item):
             record: dict[str, Any] = {"id": step.symbol, "item": numbers.get(step.symbol)}
             if step.edge is not None:
                 edge = step.edge

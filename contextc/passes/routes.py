@@ -1,20 +1,31 @@
-"""Chains of edges beyond what a context shows. In: a graph, seeds, goals. Out: a shortest chain, or what is reached.
+"""Chains of edges, also beyond what a context shows. In: a graph, seeds, goals. Out: a shortest one,
+or what is reached.
 
 Where `show` calls `load`, and `load` calls `User.save`, `find_route(graph, ["app.views:show"],
-["app.models:User.save"])` gives those two edges as its chain. What a symbol uses is what
-`slice` says it uses, to any number of hops.
+["app.models:User.save"])` gives those two edges as its chain. What a symbol uses is what `slice` says it uses, to any
+number of hops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.edge import Edge
 from contextc.passes.evidence import SURE, chance_of, chance_of_both
-from contextc.passes.explanation import Step
 from contextc.passes.slice import brought_by, uses_of
+
+Before = Mapping[str, "tuple[str, Edge] | None"]  # by symbol: from which one it was reached, by which edge
+
+
+class Step(NamedTuple):
+    """One symbol of a chain and the edge that brought it; None for the first. `is_back`: the edge leads from this
+    symbol to the one before."""
+
+    symbol: str
+    edge: Edge | None
+    is_back: bool = False
 
 
 class Route(NamedTuple):
@@ -35,30 +46,36 @@ class Route(NamedTuple):
 
 def find_route(graph: CallGraph, seeds: Sequence[str], goals: Collection[str]) -> Route:
     """Breadth first, so that no chain is shorter; with every edge that any profile could follow."""
+    before = explore(graph, seeds, goals)
+    found = next((goal for goal in sorted(goals) if goal in before), None)
+    return Route(trace_back(before, found) if found is not None else (), tuple(before))
+
+
+def explore(graph: CallGraph, seeds: Sequence[str], goals: Collection[str] = (), hops: int | None = None) -> Before:
+    """What is reached from the seeds until a goal is, or within so many hops; without either, all that is reached."""
     before: dict[str, tuple[str, Edge] | None] = dict.fromkeys(seeds)
     wanted = frozenset(goals)
-    found = [seed for seed in before if seed in wanted]
     layer = list(before)
-    is_first = True
-    while layer and not found:
+    hop = 0
+    while layer and wanted.isdisjoint(layer) and (hops is None or hop < hops):
         best: dict[str, tuple[str, Edge]] = {}
         for name in layer:
-            for edge in uses_of(graph, graph.symbol(name), is_first):
+            for edge in uses_of(graph, graph.symbol(name), hop == 0):
                 for callee in brought_by(graph, edge):
                     if callee not in before and (callee not in best or _order(edge) < _order(best[callee][1])):
                         best[callee] = (name, edge)
         layer = sorted(best)
         before.update(best)
-        found = [name for name in layer if name in wanted]
-        is_first = False
-    return Route(_trace_back(before, found[0]) if found else (), tuple(before))
+        hop += 1
+    return before
 
 
 def _order(edge: Edge) -> tuple[object, ...]:
     return (edge.certainty.rank, not edge.kind.is_call, edge.path, edge.line, edge.caller, edge.kind.value)
 
 
-def _trace_back(before: dict[str, tuple[str, Edge] | None], goal: str) -> tuple[Step, ...]:
+def trace_back(before: Before, goal: str) -> tuple[Step, ...]:
+    """The chain that reached a symbol."""
     steps: list[Step] = []
     name = goal
     while (link := before[name]) is not None:
@@ -74,3 +91,17 @@ def turn_round(steps: Sequence[Step]) -> tuple[Step, ...]:
     for step, before in zip(reversed(steps), reversed(steps[:-1]), strict=False):
         turned.append(Step(before.symbol, step.edge, is_back=True))
     return tuple(turned)
+
+
+def write_chain(steps: Iterable[Step]) -> str:
+    """`app.views:show → app.services:load (certain, import) → app.models:User.save (certain, receiver-exact)`."""
+    return "".join(_write_steps(steps))
+
+
+def _write_steps(steps: Iterable[Step]) -> Iterator[str]:
+    for step in steps:
+        if step.edge is None:
+            yield step.symbol
+        else:
+            arrow = "←" if step.is_back else "→"
+            yield f" {arrow} {step.symbol} ({step.edge.certainty}, {step.edge.rule})"
