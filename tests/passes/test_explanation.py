@@ -1,0 +1,135 @@
+"""Chains of edges: in both directions, over what was left out, and from the target on; lines that name each term."""
+
+from __future__ import annotations
+
+import pytest
+
+from contextc.model.edge import Edge, EdgeKind
+from contextc.model.plan import Direction, Form, Item
+from contextc.passes.explanation import Chains, explain_items
+from contextc.passes.routes import find_route, turn_round, write_chain
+from tests.passes.repository import EdgeRow, Repository
+
+TEXT = """
+LIMIT = compute()
+
+def compute(): return 3
+def top(): return middle()
+def middle(): return low()
+def low(): return LIMIT
+def other(): return low()
+def lonely(): pass
+
+class Store:
+    def __init__(self): self.fill()
+    def fill(self): top()
+
+def make(): return Store()
+"""
+EDGES: list[EdgeRow] = [
+    ("app:<module>", "app:compute", "CALL", "certain", "name", "1"),
+    ("app:top", "app:middle", "CALL", "likely", "callable-value"),
+    ("app:middle", "app:low", "CALL", "certain", "name"),
+    ("app:other", "app:low", "CALL", "possible", "name"),
+    ("app:low", "app:LIMIT", "READS_GLOBAL", "certain", "name-read"),
+    ("app:Store.__init__", "app:Store.fill", "CALL", "certain", "receiver-self"),
+    ("app:Store.fill", "app:top", "CALL"),
+    ("app:make", "app:Store.__init__", "CONSTRUCT", "certain", "constructor"),
+]
+GRAPH = Repository({"app.py": TEXT}, EDGES).graph
+
+
+def via(caller: str, callee: str) -> Edge:
+    return next(e for e in GRAPH.edges_from(f"app:{caller}") if e.callee == f"app:{callee}")
+
+
+def item(name: str, hop: int, edge: Edge | None, direction: Direction = Direction.USES, **more: object) -> Item:
+    made = Item(f"app:{name}", hop, Form.SIGNATURE, edge, f"hop {hop}", direction)
+    return made._replace(**more)  # type: ignore[arg-type]
+
+
+def chain(last: Item, *others: Item) -> str:
+    return write_chain(Chains(GRAPH, [*others, last]).find(last)).replace("app:", "")
+
+
+TOP = item("top", 0, None)
+MIDDLE = item("middle", 1, via("top", "middle"))
+
+
+def test_a_chain_begins_at_the_target_and_names_each_edge() -> None:
+    low = item("low", 2, via("middle", "low"))
+    assert chain(low, TOP, MIDDLE) == "top → middle (likely, callable-value) → low (certain, name)"
+
+
+def test_what_uses_the_target_is_told_with_its_edges_the_other_way() -> None:
+    target = item("low", 0, None)
+    near = item("middle", 1, via("middle", "low"), Direction.USED_BY)
+    far = item("top", 2, via("top", "middle"), Direction.USED_BY)
+    assert chain(far, target, near) == "low ← middle (certain, name) ← top (likely, callable-value)"
+
+
+def test_a_caller_of_a_constructor_uses_its_class() -> None:
+    seeds = [item("Store", 0, None), item("Store.__init__", 0, None)]
+    maker = item("make", 1, via("make", "Store.__init__"), Direction.USED_BY)
+    assert chain(maker, *seeds) == "Store.__init__ ← make (certain, constructor)"
+    target, store = item("make", 0, None), item("Store", 1, via("make", "Store.__init__"))
+    assert chain(store, target) == "make → Store (certain, constructor)"
+
+
+def test_a_link_that_was_left_out_is_in_the_chain_all_the_same() -> None:
+    low = item("low", 2, via("middle", "low"))
+    assert chain(low, TOP) == "top → middle (likely, callable-value) → low (certain, name)"
+    target, far = item("low", 0, None), item("top", 2, via("top", "middle"), Direction.TESTS)
+    assert chain(far, target) == "low ← middle (certain, name) ← top (likely, callable-value)"
+
+
+def test_a_variable_stands_for_the_edges_of_its_line() -> None:
+    seed = item("low", 0, None)
+    limit = item("LIMIT", 1, via("low", "LIMIT"))
+    compute = item("compute", 2, via("<module>", "compute"))
+    assert chain(compute, seed, limit) == "low → LIMIT (certain, name-read) → compute (certain, name)"
+
+
+def test_a_line_names_form_reason_and_each_term_of_the_worth() -> None:
+    middle = MIDDLE._replace(worth=(("hop", 1000), ("real", 700)))
+    lines = explain_items(GRAPH, [TOP, middle])
+    assert lines == (
+        "app:top: signature (hop 0)",
+        "app:top → app:middle (likely, callable-value): signature (hop 1); worth: hop 1,000, real 700",
+    )
+
+
+def test_what_lies_in_a_target_goes_without_a_line_of_its_own() -> None:
+    whole = [item("Store", 0, None), item("Store.fill", 0, None)]
+    assert [line.partition(": ")[0] for line in explain_items(GRAPH, whole)] == ["app:Store"]
+    method = [item("Store.fill", 0, None), item("Store", 1, via("make", "Store.__init__"))]
+    assert explain_items(GRAPH, method)[0].startswith("app:Store.fill: ")
+
+
+@pytest.mark.parametrize(
+    ("seed", "goal", "expected"),
+    [
+        ("top", "low", "top → middle (likely, callable-value) → low (certain, name)"),
+        ("top", "top", "top"),
+        ("top", "LIMIT", "top → middle (likely, callable-value) → low (certain, name) → LIMIT (certain, name-read)"),
+        ("make", "Store", "make → Store (certain, constructor)"),
+        ("low", "top", ""),
+        ("top", "lonely", ""),
+    ],
+)
+def test_the_shortest_chain_to_any_number_of_hops(seed: str, goal: str, expected: str) -> None:
+    route = find_route(GRAPH, [f"app:{seed}"], [f"app:{goal}"])
+    assert write_chain(route.steps).replace("app:", "") == expected
+    assert (0 < route.chance < 1_000_000) == ("→" in expected)
+
+
+def test_without_a_chain_all_that_is_reached_is_known() -> None:
+    assert set(find_route(GRAPH, ["app:middle"], ["app:lonely"]).reached) == {
+        "app:middle", "app:low", "app:LIMIT", "app:compute",
+    }  # fmt: skip
+
+
+def test_a_chain_can_be_told_from_its_end() -> None:
+    steps = find_route(GRAPH, ["app:top"], ["app:low"]).steps
+    assert write_chain(turn_round(steps)) == "app:low ← app:middle (certain, name) ← app:top (likely, callable-value)"
+    assert all(step.edge is None or step.edge.kind is EdgeKind.CALL for step in turn_round(steps))
