@@ -95,6 +95,8 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
         "--budget", type=_number("tokens", 0), metavar="N",
         help="most tokens of the text (default 8,000, or the target's own size and 4,000); 0: no bound",
     )  # fmt: skip
+    what = "begin each line of code with its number in the file"
+    compile_.add_argument("--line-numbers", action="store_true", help=what)
     compile_.add_argument(
         "--explain", action="store_true", help="say for each symbol what brought it in, and why its form"
     )
@@ -156,6 +158,7 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     add("--workers", type=_number("workers", 1), metavar="N", help="reading processes")
     add("--no-cache", dest="cache", action="store_false", help="neither use nor fill the cache")
     add("--no-jedi", dest="jedi", action="store_false", help="don't ask jedi about values that libraries give")
+    add("--no-mask", dest="mask", action="store_false", help="show secrets in source as they are")
     add("--out", metavar="FILE", help="write to FILE instead of standard output")
     add("--stats", action="store_true", help="print counted work: bodies evaluated, cells, contributions …")
     add("--quiet", action="store_true", help="no report on standard error")

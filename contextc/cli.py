@@ -56,7 +56,9 @@ def _compile(arguments: Namespace) -> None:
         max_hops=arguments.max_hops,
         budget=arguments.budget,
         explain=arguments.explain,
+        mask=arguments.mask,
         markup="xml" if arguments.format == "xml" else "markdown",
+        line_numbers=arguments.line_numbers,
     )
     compilation = engine.compile_context(repository, target, request)
     if arguments.why_not is not None:
@@ -175,6 +177,7 @@ def _analyse(arguments: Namespace, resolver: str) -> Repository:
             workers=arguments.workers,
             cache=arguments.cache,
             jedi=arguments.jedi,
+            mask=arguments.mask,
             progress=None if arguments.quiet else progress,
         )
         repository = engine.analyze_repository(options)

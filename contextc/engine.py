@@ -50,6 +50,7 @@ from contextc.passes.by_name import Contrast, compare_target, compile_by_name
 from contextc.passes.compilation import NO_BOUND, Compilation, Inputs
 from contextc.passes.pipeline import compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE, Profile
+from contextc.passes.secrets import hide_details
 from contextc.passes.tokens import DEFAULT_TOKENIZER, load_tokenizer
 from contextc.tracing.record import TraceRequest, TraceSummary, record_calls
 
@@ -60,7 +61,8 @@ _RECURSION = 40_000
 
 @dataclass(frozen=True)
 class Options:
-    """What to analyse and how. `workers`: reader processes, None for one per processor."""
+    """What to analyse and how. `workers`: reader processes, None for one per processor. `mask`: secrets in what sites
+    of the graph say is written there."""
 
     root: Path
     include: tuple[str, ...] = ()
@@ -70,6 +72,7 @@ class Options:
     workers: int | None = None
     cache: bool = True
     jedi: bool = True
+    mask: bool = True
     progress: Callable[[int, int], None] | None = None
 
 
@@ -113,6 +116,8 @@ def analyze_repository(options: Options) -> Repository:
         resolved.call_sites,
         options.resolver,
     )
+    if options.mask:
+        analysis = analysis._replace(unresolved=tuple(hide_details(analysis.unresolved, loaded.texts)))
     if options.resolver == "name-only":
         analysis = _by_name(analysis, {file.path: read for file, read, _ in loaded.files}, loaded.texts)
     seconds = time.perf_counter() - start
@@ -187,7 +192,8 @@ def run_deep(work: Callable[[], Result]) -> Result:
 @dataclass(frozen=True)
 class Request:
     """How a context is to be compiled. `budget`, in tokens: None for the default, 0 for no bound. `max_hops`: None for
-    the profile's. `markup` is that of the text: "markdown" or "xml"."""
+    the profile's. `markup` is that of the text: "markdown" or "xml". `mask`: secrets. `line_numbers`:
+    before each line of code, its own in the file."""
 
     tokenizer: str = DEFAULT_TOKENIZER
     max_hops: int | None = None
@@ -195,6 +201,8 @@ class Request:
     profile: Profile = DEFAULT_PROFILE
     explain: bool = False
     markup: str = "markdown"
+    mask: bool = True
+    line_numbers: bool = False
 
 
 def compile_context(repository: Repository, target: str | Target, request: Request = Request()) -> Compilation:
@@ -221,7 +229,7 @@ def compare_resolvers(repository: Repository, target: str, max_hops: int | None,
 def _inputs(repository: Repository, request: Request) -> Inputs:
     return Inputs(
         repository.graph, repository.texts, request.profile, load_tokenizer(request.tokenizer), None, request.explain,
-        request.budget, request.markup,
+        request.budget, request.markup, request.mask, request.line_numbers,
     )  # fmt: skip
 
 

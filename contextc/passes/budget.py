@@ -18,6 +18,7 @@ from contextc.model.facts import SymbolKind
 from contextc.passes.compilation import NO_BOUND, Compilation, Inputs, Renderer
 from contextc.passes.forms import Source, full_text
 from contextc.passes.plan import Draft, Planner
+from contextc.passes.rows import number_lines
 
 DEFAULT_BUDGET = 8_000
 BESIDE_TARGET = 4_000  # tokens that a larger target has beside its own
@@ -31,7 +32,10 @@ def allow(inputs: Inputs, draft: Draft, sources: Mapping[str, Source]) -> int:
     names = {item.symbol for item in draft.fixed}
     symbols = [inputs.graph.symbol(name) for name in sorted(names)]
     tops = [s for s in symbols if s.parent not in names and s.kind is not SymbolKind.ATTRIBUTE]
-    target = sum(inputs.tokenizer.count(full_text(symbol, sources[symbol.path])) for symbol in tops)
+    texts = [(full_text(symbol, sources[symbol.path]), symbol.line) for symbol in tops]
+    if inputs.line_numbers:
+        texts = [(number_lines(text, range(line, line + text.count("\n") + 1)), line) for text, line in texts]
+    target = sum(inputs.tokenizer.count(text) for text, _ in texts)
     return max(DEFAULT_BUDGET, target + BESIDE_TARGET)
 
 

@@ -17,9 +17,8 @@ from contextc.graph.name_only import NameIndex, Reach
 from contextc.graph.queries import Target, find_target
 from contextc.model.facts import ModuleFacts, SymbolKind
 from contextc.model.plan import Direction, Form, Item
-from contextc.passes.compilation import Compilation, Inputs, Renderer
-from contextc.passes.document import module_imports
-from contextc.passes.forms import Source
+from contextc.passes.compilation import Compilation, Inputs, Renderer, read_source
+from contextc.passes.imports import module_imports
 from contextc.passes.pipeline import compile_slice
 from contextc.passes.plan import Plan
 
@@ -77,7 +76,7 @@ def _compile_reach(inputs: Inputs, target: str | Target, reach: Reach) -> Compil
     whole = found._replace(kind="file", symbols=tuple(s.id for p in found.paths for s in graph.symbols_in_file(p)))
     hops = {path: hop for path, hop in reach.hops.items() if graph.symbols_in_file(path)}
     items = tuple(item for path, hop in hops.items() for item in _items_of_file(graph, path, hop, reach))
-    sources = {path: Source(inputs.texts[path]) for path in hops}
+    sources = {path: read_source(inputs, path) for path in hops}
     imports = {path: [line for _, line in module_imports(graph, path)] for path, hop in hops.items() if hop}
     bare = inputs.profile._replace(docstring_lines=_UNCUT, attributes=_UNCUT, value_chars=_UNCUT)
     return Renderer(inputs._replace(profile=bare), whole, sources, imports).render(Plan(items, ()))

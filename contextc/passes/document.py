@@ -9,18 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
-from contextc.graph.queries import Target
 from contextc.model.diagnostic import Warning
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Direction, Form, Item, Omission
 from contextc.passes.doubts import Doubt
-from contextc.passes.forms import Source, full_text
+from contextc.passes.forms import Source
 from contextc.passes.profile import Profile
 from contextc.passes.skeleton import Skeleton, kept_for, name_line
 from contextc.passes.trimming import Kept
 
 TARGET, CALLER = "target", "caller"
-_EXAMPLES = 3
+_EXAMPLES = 2
 PLACE = 10  # tokens that a symbol's place in the text costs beside its own: headings, headers of what is around it
 
 
@@ -123,28 +122,6 @@ def masked_places(groups: Iterable[Group], sources: Mapping[str, Source]) -> lis
     return sorted(places)
 
 
-def used_imports(graph: CallGraph, target: Target, sources: Mapping[str, Source]) -> dict[str, list[int]]:
-    """By file of the target, the lines of the module's imports whose names the target's definitions mention."""
-    words: dict[str, set[str]] = {}
-    for symbol in map(graph.symbol, target.symbols):
-        if symbol.kind is not SymbolKind.MODULE and symbol.parent not in target.symbols:
-            words.setdefault(symbol.path, set()).update(_words(full_text(symbol, sources[symbol.path])))
-    return {
-        path: [line for name, line in module_imports(graph, path) if name.partition(".")[0] in used]
-        for path, used in words.items()
-    }
-
-
-def module_imports(graph: CallGraph, path: str) -> list[tuple[str, int]]:
-    """The names that a file's module code imports, each with its line."""
-    module = graph.symbols_in_file(path)[0]
-    return [(item.name, item.line) for item in graph.imports_of(module.id)]
-
-
-def _words(text: str) -> list[str]:
-    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
-
-
 _TITLES = {
     Direction.USES: "By name", Direction.USED_BY: "Callers by name", Direction.OVERRIDDEN: "Overrides by name",
     Direction.TESTS: "Tests that reach it",
@@ -178,7 +155,7 @@ def list_names(
     return tuple(found)
 
 
-def list_gaps(target: str, omitted: Iterable[Omission], budget: int | None) -> tuple[Gap, ...]:
+def list_gaps(omitted: Iterable[Omission], budget: int | None) -> tuple[Gap, ...]:
     """One gap per reason, in the order of first sight."""
     sets: dict[str, list[Omission]] = {}
     for omission in omitted:
@@ -187,9 +164,9 @@ def list_gaps(target: str, omitted: Iterable[Omission], budget: int | None) -> t
     for why, members in sets.items():
         tokens = sum(omission.tokens for omission in members)
         if "past the last hop" in why:
-            fetch = f"contextc compile ROOT {target} --max-hops {members[0].hop}"
+            fetch = f"contextc compile ROOT TARGET --max-hops {members[0].hop}"
         elif tokens and budget:
-            fetch = f"contextc compile ROOT {target} --budget {budget + tokens + len(members) * PLACE}"
+            fetch = f"contextc compile ROOT TARGET --budget {budget + tokens + len(members) * PLACE}"
         else:
             fetch = "contextc compile ROOT ID"
         gaps.append(Gap(len(members), why, fetch, tuple(o.symbol for o in members[:_EXAMPLES]), tokens))

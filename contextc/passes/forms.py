@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextc.model.facts import SymbolKind
 from contextc.model.span import LineIndex
 from contextc.model.symbol import Symbol
+from contextc.passes.secrets import Secret
 from contextc.passes.rows import Row, rows_from, text_of_rows
 
 _LINE_END = re.compile(r"\r\n|\r")
@@ -27,6 +28,7 @@ _BLANK = b" \t\f"
 _STRING_START = re.compile(r"[A-Za-z]{0,2}('''|\"\"\")")
 _LONGEST_PARSED = 20_000  # characters; longer fragments are not taken apart
 _EMPTY_LINE = re.compile(r"\n[ \t\f]*(?=\n)")
+_INLINE_IMPORT = re.compile(r"[ \t]*(?P<head>[a-z][^#]*:)[ \t]*(?P<statement>(?:from|import)[ \t][^#(]*)(?:#.*)?")
 _IMPORT = re.compile(r"[ \t\f]*(?:from|import)[ \t]")
 _PARAGRAPH = 15  # lines of a first paragraph that are shown where nothing else of a docstring is
 STEP = "    "
@@ -43,12 +45,13 @@ _TELLING_ATTRIBUTES = frozenset({"setter", "getter", "deleter", "register"})  # 
 
 
 class Source:
-    """One file's normalised text, ready to be cut."""
+    """One file's normalised text, ready to be cut. `secrets`: what is masked in it, by place."""
 
-    __slots__ = ("lines", "text")
+    __slots__ = ("lines", "secrets", "text")
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, secrets: tuple[Secret, ...] = ()) -> None:
         self.text = text
+        self.secrets = secrets
         self.lines = LineIndex(text)
 
     def cut(self, start: int, end: int) -> str:
@@ -245,7 +248,10 @@ def _character(text: str, offsets: list[int], line: int, column: int) -> int:
 
 def import_statement(source: Source, line: int) -> tuple[str, int, int]:
     """The import statement that stands on a line (or goes on there, between parentheses), with its first and last
-    line; without its indentation. Empty where there is none."""
+    line; without its indentation. One on the line of an `if` has that before it. Empty where there is none."""
+    inline = _INLINE_IMPORT.fullmatch(source.line(line))
+    if inline is not None:
+        return (inline[0] if inline["head"].startswith("if") else inline["statement"]).strip(), line, line
     first = line
     while first > 1 and line - first < 200 and not _IMPORT.match(source.line(first)):
         first -= 1

@@ -13,7 +13,7 @@ from contextc.graph.queries import Target, find_target
 from contextc.model.plan import Candidate, Direction
 from contextc.passes.budget import allow, fit
 from contextc.passes.compilation import Compilation, Inputs, Renderer, read_sources
-from contextc.passes.document import used_imports
+from contextc.passes.imports import used_imports
 from contextc.passes.plan import Planner
 from contextc.passes.profile import Profile
 from contextc.passes.slice import slice_context

@@ -42,9 +42,8 @@ def number_lines(text: str, lines: Sequence[int]) -> str:
     """Each line of the text behind its number in the file (`  12: code`); those without one behind blanks. `lines` has
     a number for each line of the text."""
     width = max((len(str(line)) for line in lines), default=0)
-    blank = " " * (width + 2)
     written = [
-        f"{line:>{width}}: {shown}".rstrip() if line else (blank + shown).rstrip()
+        f"{line or '':>{width}}{':' if line else ' '} {shown}" if line or shown else ""
         for shown, line in zip(text.split("\n"), lines, strict=True)
     ]
     return "\n".join(written)

@@ -16,6 +16,7 @@ else is chosen, or one without lines to be shown for, is an interface where `tri
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -43,6 +44,7 @@ _STATEMENTS = frozenset({SymbolKind.VARIABLE, SymbolKind.ATTRIBUTE})
 _MEMBERS = frozenset({SymbolKind.METHOD, SymbolKind.CLASS, SymbolKind.ATTRIBUTE})
 _NAMED = 6  # hidden members named in the line that counts them
 _LOOKED_BACK = 400  # lines searched for the statement around an indented definition
+_FOR_TYPES = re.compile(r"[ \t]*if[ \t]+(\w+\.)*TYPE_CHECKING[ \t]*:[ \t]*(#.*)?")
 
 
 class Shown(NamedTuple):
@@ -72,6 +74,7 @@ class Skeleton:
         self._chosen = {name: form for name, form in chosen.items() if form is not Form.NAME}
         self._kept = kept or {}
         self._open = self._holders()
+        self._imports: dict[str, dict[int, int]] = {}
 
     def _holders(self) -> set[str]:
         """The definitions around something chosen."""
@@ -90,7 +93,8 @@ class Skeleton:
             last = max(1, module.end_line)
             count = text.count("\n") + 1
             return Shown(text, ((1, last),), tuple(n if n <= last else 0 for n in range(1, count + 1)))
-        rows = _join_blocks([*self._used_imports(imports), *self._body(module, "")])
+        self._imports = self._place_imports(module, imports)
+        rows = _join_blocks([*self._used_imports(module, ""), *self._body(module, "")])
         rows = [row if self._stands_there(row) else Row(row.text) for row in rows]
         return Shown(text_of_rows(rows), _merge_ranges(ranges_of(rows)), tuple(row.line for row in rows))
 
@@ -99,15 +103,41 @@ class Skeleton:
         written = self._source.line(row.line) if row.line else ""
         return row.text.strip() in written or row.text.partition("...")[0].strip() in written
 
-    def _used_imports(self, imports: Iterable[int]) -> Iterator[list[Row]]:
-        """Each import statement once, without its indentation, at the top where none is needed."""
-        statements: dict[int, str] = {}
+    def _place_imports(self, module: Symbol, imports: Iterable[int]) -> dict[str, dict[int, int]]:
+        """By the module or the opened class in which they stand, first and last lines of the import statements."""
+        classes = [s for s in map(self._graph.symbol, self._open) if s.kind is SymbolKind.CLASS]
+        placed: dict[str, dict[int, int]] = {}
         for line in imports:
-            text, first, _ = import_statement(self._source, line)
+            text, first, last = import_statement(self._source, line)
             if text:
-                statements.setdefault(first, text)
-        if statements:
-            yield [row for first in sorted(statements) for row in rows_from(statements[first], first)]
+                around = [s for s in classes if s.line <= line <= s.end_line and s.path == module.path]
+                holder = max(around, key=lambda s: s.line, default=module)
+                placed.setdefault(holder.id, {})[first] = last
+        return placed
+
+    def _used_imports(self, holder: Symbol, indent: str) -> Iterator[list[Row]]:
+        """Each import statement once, as the body's statements are indented; what stands under `if TYPE_CHECKING:`
+        stays under it."""
+        rows: list[Row] = []
+        block = 0
+        for first, last in sorted(self._imports.get(holder.id, {}).items()):
+            written = [self._source.line(number) for number in range(first, last + 1)]
+            own = _blanks_before(written[0])
+            if first == last:
+                written = [own + import_statement(self._source, first)[0]]
+            around = self._line_around(first, own) if len(own) > len(indent) else first
+            if _FOR_TYPES.fullmatch(self._source.line(around)) and self._indent_of_line(around) == indent:
+                if around != block:
+                    rows.append(Row(self._source.line(around), around))
+                block = around
+            else:
+                written = [indent + line.removeprefix(own) for line in written]
+            rows += [Row(line, number) for number, line in enumerate(written, first)]
+        if rows:
+            yield rows
+
+    def _indent_of_line(self, number: int) -> str:
+        return _blanks_before(self._source.line(number))
 
     def _body(self, holder: Symbol, indent: str) -> Iterator[list[Row]]:
         """What is shown inside a definition, each piece once."""
@@ -129,7 +159,7 @@ class Skeleton:
             own = indent_of(symbol, self._source)
             piece = self._piece(symbol, indent)
             if len(own) > len(indent) and _has_statement(piece):
-                around = self._line_around(symbol, own)
+                around = self._line_around(symbol.line, own)
                 if around != block:
                     block = around
                     yield [Row(f"{indent}if ...:  # line {around}: {first_line(self._source.line(around))}")]
@@ -180,7 +210,7 @@ class Skeleton:
         inside: list[Row] = []
         if form is Form.INTERFACE:
             inside += docstring_rows(symbol, self._source, self._profile.docstring_lines)
-        for piece in self._body(symbol, indent):
+        for piece in [*self._used_imports(symbol, indent), *self._body(symbol, indent)]:
             inside += piece
         hidden = self._hidden_members(symbol) if symbol.kind is SymbolKind.CLASS and form is not None else ""
         if not inside:
@@ -211,14 +241,14 @@ class Skeleton:
         more = ", …" if len(names) > len(public[:_NAMED]) else ""
         return f"{len(names)} more member{'s' if len(names) > 1 else ''}: {listed}{more}"
 
-    def _line_around(self, symbol: Symbol, indent: str) -> int:
-        """The line of the statement that holds an indented definition: the nearest one above that is indented less."""
-        for number in range(symbol.line - 1, max(0, symbol.line - _LOOKED_BACK), -1):
+    def _line_around(self, start: int, indent: str) -> int:
+        """The line of the statement that holds an indented one: the nearest one above that is indented less."""
+        for number in range(start - 1, max(0, start - _LOOKED_BACK), -1):
             line = self._source.line(number)
             text = line.strip()
-            if text and not text.startswith("#") and len(line) - len(line.lstrip()) < len(indent):
+            if text and not text.startswith("#") and len(_blanks_before(line)) < len(indent):
                 return number
-        return symbol.line
+        return start
 
 
 def own_text(
@@ -271,7 +301,10 @@ def lambda_line(symbol: Symbol, source: Source) -> str:
 
 
 def _line_indent(symbol: Symbol, source: Source) -> str:
-    line = source.line(symbol.line)
+    return _blanks_before(source.line(symbol.line))
+
+
+def _blanks_before(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 

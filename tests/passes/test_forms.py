@@ -232,6 +232,65 @@ def test_no_import_where_none_stands() -> None:
     assert import_statement(Source(b"import a\nx = 1\n"), 2)[0] == ""
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("if TYPE_CHECKING: from a import b  # why", "if TYPE_CHECKING: from a import b  # why"),
+        ("try: import a", "import a"),
+        ("    except ImportError: from b import a as c", "from b import a as c"),
+        ("else: x = 1", ""),
+    ],
+)
+def test_an_import_on_the_line_of_its_statement(line: str, shown: str) -> None:
+    assert import_statement(Source(line.encode()), 1) == (shown, 1, 1)
+
+
+MODULE = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from a import (
+        A,
+    )
+    import b
+try:
+    import fast
+except ImportError:
+    import slow as fast
+
+
+class K:
+    from c import mixin
+    LIMIT = 3
+
+    def f(self) -> A: ...
+
+
+def g(): ...
+"""
+
+
+def test_imports_stand_where_they_mean_the_same() -> None:
+    made = Repository({"m.py": MODULE})
+    source, module = Source(made.texts["m.py"]), made.graph.symbol("m:<module>")
+    skeleton = Skeleton(made.graph, source, DEFAULT_PROFILE, {"m:K.f": Form.FULL, "m:g": Form.SIGNATURE})
+    shown = skeleton.render(module, [1, 4, 8, 10, 14])
+    assert shown.text == """from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from a import (
+        A,
+    )
+import fast
+import slow as fast
+
+class K:
+    from c import mixin
+    def f(self) -> A: ...
+
+def g(): ..."""
+    assert shown.numbers == (1, 2, 3, 4, 5, 8, 10, 0, 13, 14, 17, 0, 20)
+    assert shown.lines == ((1, 5), (8, 8), (10, 10), (13, 14), (17, 17), (20, 20))
+
+
 # ---------------------------------------------------------------------------------------------- the standard library
 
 
