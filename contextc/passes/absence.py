@@ -1,9 +1,9 @@
 """Why a symbol is not in a context. In: a compilation and the symbol's name. Out: lines of text.
 
     app.signals:Signal is left out: hop 3, past the last hop shown
-      app.views:register_user → app.models:User (certain, constructor) → … → app.signals:Signal (certain, constructor)
-      chance that each edge is real: 98.7 %
-      to get it: contextc compile ROOT app/views.py --max-hops 3
+      app.views:register_user → app.models:User.save (certain, receiver-exact) → … → app.signals:Signal (certain, …)
+      chance that each edge is real, as measured: 98.6 %
+      to get it: contextc compile ROOT TARGET --max-hops 3, or contextc compile ROOT app.signals:Signal
 
 A symbol that is there is said to be there. Where no chain of edges leads to it, the sites that could hide one are
 counted: that nothing leads there is never said of code that is not resolved in full.
@@ -125,7 +125,7 @@ class _Question:
         if not route.steps:
             yield from self._tell_doubt(route)
         yield from self._tell_route(route, None if route.steps else back)
-        more = f"contextc compile ROOT {target} --max-hops {hops}, or " if hops > self._max_hops else ""
+        more = f"contextc compile ROOT TARGET --max-hops {hops}, or " if hops > self._max_hops else ""
         yield self._how(f"{more}{self._by_itself()}")
 
     def _route(self, goals: Sequence[str]) -> Route:

@@ -70,7 +70,7 @@ def test_past_all_that_was_looked_at_the_shortest_chain_is_found() -> None:
     said = ask("app:four")
     assert said[0] == "app:four is not in the context: 4 hops from app.py::target, 2 are shown"
     assert said[1].count("→") == 4
-    assert said[-1].startswith("  to get it: contextc compile ROOT app.py::target --max-hops 4, or ")
+    assert said[-1].startswith("  to get it: contextc compile ROOT TARGET --max-hops 4, or ")
     assert ask("app:four", last=4)[0].startswith("app:four is in the context")
 
 

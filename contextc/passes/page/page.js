@@ -8,6 +8,7 @@
   const CERTAINTIES = ["certain", "likely", "possible"];
   const FIRST_OMITTED = 40;
   const WARNINGS = 60;
+  const MANY_EDGES = 300;
   const at = (id) => document.getElementById(id);
   const number = (value) => value.toLocaleString("en-US");
 
@@ -203,6 +204,7 @@
 
   function markEdges() {
     svg.classList.toggle("chosen", selected !== null);
+    svg.classList.toggle("many", svg.childElementCount > MANY_EDGES);
     const chain = selected === null ? [] : data.items[selected].chain.map((step) => step.item);
     const onChain = new Set(chain.slice(1).flatMap((item, i) => [`${chain[i]} ${item}`, `${item} ${chain[i]}`]));
     for (const path of svg.querySelectorAll("path")) {
@@ -333,7 +335,7 @@
     panel.append(make("p", "soft", `${symbol.kind}, hop ${symbol.hop}; left out: ${group.why}`));
     if (group.fetch) {
       panel.append(make("h3", "", "To get it"));
-      panel.append(make("code", "command", group.fetch.replace(/\bID\b/, symbol.id)));
+      panel.append(make("code", "command", group.fetch.replace(/\bID\b/, () => symbol.id)));
     }
   }
 
