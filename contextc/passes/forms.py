@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from contextc.model.facts import SymbolKind
 from contextc.model.span import LineIndex
 from contextc.model.symbol import Symbol
-from contextc.passes.secrets import Secret
 from contextc.passes.rows import Row, rows_from, text_of_rows
+from contextc.passes.secrets import Secret
 
 _LINE_END = re.compile(r"\r\n|\r")
 _BLANK = b" \t\f"

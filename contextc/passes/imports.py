@@ -2,8 +2,8 @@
 
 For `def show(): load()` in a file with `from app.data import load` on line 3, line 3; whether the statement stands at
 the top, under `if TYPE_CHECKING:`, in a `try` or in the body of a class around the target. Names are compared as words
-of the text, so those of string annotations count. A star import of a module of the repository is needed where that module
-has one of the names; one of a module outside always, since it may bind any name.
+of the text, so those of string annotations count. A star import of a module of the repository is needed where that
+module has one of the names; one of a module outside always, since it may bind any name.
 """
 
 from __future__ import annotations

@@ -297,20 +297,20 @@ def g(): ..."""
 @pytest.mark.parametrize("name", CHOSEN.split())
 def test_forms_of_the_standard_library(name: str) -> None:
     """Signature, defaults and decorators equal the original's; every form parses; so do all together."""
-    module = LIBRARY / f"{name}.py"
-    text = (module if module.exists() else LIBRARY / name / "__init__.py").read_bytes()  # some became packages
+    path = LIBRARY / f"{name}.py"
+    text = (path if path.exists() else LIBRARY / name / "__init__.py").read_bytes()  # some became packages
     made = Repository({"m.py": text})
     source = Source(made.texts["m.py"])
     for symbol in made.graph.symbols:
         if symbol.kind not in (SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS):
             continue
         original = one_definition(full_text(symbol, source))
-        assert header_of(header_text(symbol, source, True) + " ...") == header_of_node(original)
+        header = one_definition(header_text(symbol, source, True) + " ...")
+        assert (decorators_of(header), header_of_node(header)) == (decorators_of(original), header_of_node(original))
         for form in (Form.INTERFACE, Form.SIGNATURE):
             shown = one_definition(own_text(symbol, form, source, DEFAULT_PROFILE))
-            plain = [header_of_node(node)[1:] for node in (shown, original)]
-            assert plain[0] == plain[1], symbol.id
-            kept, written = (header_of_node(node)[0] for node in (shown, original))
+            assert header_of_node(shown) == header_of_node(original), symbol.id
+            kept, written = (decorators_of(node) for node in (shown, original))
             assert kept == written if form is Form.INTERFACE else set(kept) <= set(written)
     module = made.graph.symbols[0]
     for form in (Form.FULL, Form.INTERFACE, Form.SIGNATURE):
@@ -330,15 +330,15 @@ def one_definition(text: str) -> ast.stmt:
     return ast.parse(text).body[0]
 
 
-def header_of(text: str) -> tuple[object, ...]:
-    return header_of_node(one_definition(text))
+def decorators_of(node: ast.stmt) -> list[str]:
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return [ast.dump(decorator) for decorator in node.decorator_list]
 
 
 def header_of_node(node: ast.stmt) -> tuple[object, ...]:
-    """Decorators, then everything else that a header says."""
+    """All that a header says but for the decorators."""
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    decorators = [ast.dump(d) for d in node.decorator_list]
     if isinstance(node, ast.ClassDef):
-        return (decorators, node.name, [ast.dump(b) for b in [*node.bases, *node.keywords]])
+        return (node.name, [ast.dump(b) for b in [*node.bases, *node.keywords]])
     returns = ast.dump(node.returns) if node.returns else None
-    return (decorators, type(node).__name__, node.name, ast.dump(node.args), returns)
+    return (type(node).__name__, node.name, ast.dump(node.args), returns)

@@ -109,6 +109,145 @@ def test_what_the_asked_lines_depend_on() -> None:
     same(cut(SHOP, depends=True, docstring=15), shown)
 
 
+# ---------------------------------------------------------------------------------------------------- kinds of code
+
+LONG = "unrelated = compute_something(1, 2, 3)"  # too long to stand for itself in a gap
+
+
+def kept_lines(body: str, depends: bool = True) -> list[str]:
+    """What is shown of a body, without indentation and the gap at its end. `L` on a line of its own is a statement
+    that nothing depends on."""
+    lines = textwrap.dedent(body).strip().split("\n")
+    lines = [f"{line[: -1]}{LONG}" if line.strip() == "L" else line for line in lines]
+    text = "def f(a, b, self):\n" + textwrap.indent("\n".join(lines), "    ") + f"\n    {LONG}\n    {LONG}\n"
+    shown = cut(text, depends=depends)
+    ast.parse(shown)
+    return [line.strip() for line in shown.split("\n")[1:-1]]
+
+
+KINDS = {
+    "a later definition hides an earlier one": (
+        "x = read(a, 1, 2, 3)\nx = read(b, 1, 2, 3)\nuse(x)  # !",
+        ["...", "x = read(b, 1, 2, 3)", "use(x)"],
+    ),
+    "both branches may define": (
+        "if a:\n    x = one(1, 2, 3, 4)\nelse:\n    x = two(1, 2, 3, 4)\nuse(x)  # !",
+        ["if a:", "x = one(1, 2, 3, 4)", "else:", "x = two(1, 2, 3, 4)", "use(x)"],
+    ),
+    "a branch that returns defines nothing behind it": (
+        "x = one(1, 2, 3, 4)\nif a:\n    x = two(1, 2, 3, 4)\n    return x\nuse(x)  # !",
+        ["x = one(1, 2, 3, 4)", "...  # 3 lines", "use(x)"],
+    ),
+    "a loop's end is before its beginning": (
+        "x = None\nwhile ready():\n    use(x)  # !\n    x = other(1, 2, 3)\n    L",
+        ["x = None", "while ready():", "use(x)", "x = other(1, 2, 3)", "..."],
+    ),
+    "conditions before a branch": (
+        "if first(a, 1, 2):\n    L\nelif second(b):\n    L\nelif third(a):\n    use(a)  # !\nelse:\n    L",
+        ["if first(a, 1, 2):", "...", "elif second(b):", "...", "elif third(a):", "use(a)"],
+    ),
+    "augmented": (
+        "total = 0\nL\ntotal += a.price(1, 2)\nuse(total)  # !",
+        ["total = 0", "...", "total += a.price(1, 2)", "use(total)"],
+    ),
+    "attributes": (
+        "self.x = one(1, 2, 3)\nself.y = two(1, 2, 3)\nuse(self.x)  # !",
+        ["self.x = one(1, 2, 3)", "...", "use(self.x)"],
+    ),
+    "items": (
+        "found = {}\nfound[a] = one(1, 2, 3)\nuse(found)  # !",
+        ["found = {}", "found[a] = one(1, 2, 3)", "use(found)"],
+    ),
+    "containers that grow": (
+        "parts = []\nparts.append(one(a))\nlog.warning('no part')\nuse(parts)  # !",
+        ["parts = []", "parts.append(one(a))", "...", "use(parts)"],
+    ),
+    "walrus in a comprehension": (
+        "rest = [last := item for item in a]\nL\nuse(last)  # !",
+        ["rest = [last := item for item in a]", "...", "use(last)"],
+    ),
+    "a comprehension's name is its own": (
+        "item = read(a, 1, 2)\nuse([item.x for item in b])  # !",
+        ["...", "use([item.x for item in b])"],
+    ),
+    "a lambda's parameter is its own": (
+        "key = read(a, 1, 2)\nuse(lambda key: key.x)  # !",
+        ["...", "use(lambda key: key.x)"],
+    ),
+    "stars and tuples": (
+        "first, *rest = read(a)\nL\nuse(rest)  # !",
+        ["first, *rest = read(a)", "...", "use(rest)"],
+    ),
+    "del": (
+        "x = read(a, 1, 2)\ndel x\nx = other(1, 2, 3)\nL\nuse(x)  # !",
+        ["...  # 2 lines", "x = other(1, 2, 3)", "...", "use(x)"],
+    ),
+    "with": (
+        "with open(a) as f, lock:\n    L\n    use(f)  # !\n    L",
+        ["with open(a) as f, lock:", "...", "use(f)", "..."],
+    ),
+    "for": (
+        "for i, x in enumerate(a):\n    L\n    use(x)  # !\nelse:\n    L",
+        ["for i, x in enumerate(a):", "...", "use(x)"],
+    ),
+    "try": (
+        "try:\n    x = read(a, 1, 2)\n    L\nexcept OSError as fault:\n    L\n    raise Wrong(fault)\nuse(x)  # !",
+        ["try:", "x = read(a, 1, 2)", "...", "except OSError as fault:", "...  # 2 lines", "use(x)"],
+    ),
+    "an exception's name": (
+        "try:\n    L\nexcept OSError as fault:\n    use(fault)  # !\nfinally:\n    L",
+        ["try:", "...", "except OSError as fault:", "use(fault)"],
+    ),
+    "finally alone": (
+        "try:\n    use(a)  # !\nfinally:\n    L",
+        ["try:", "use(a)", "finally:", "..."],
+    ),
+    "a handler sees what was defined before the fault": (
+        "x = one(1, 2, 3, 4)\ntry:\n    x = two(1, 2, 3, 4)\n    x = three(1, 2, 3)\nexcept E:\n    use(x)  # !",
+        ["x = one(1, 2, 3, 4)", "try:", "x = two(1, 2, 3, 4)", "x = three(1, 2, 3)", "except E:", "use(x)"],
+    ),
+    "match": (
+        "match a:\n    case [x, *xs] if x > 1:\n        L\n    case {'k': v, **kw}:\n        use(kw)  # !\n"
+        "    case _:\n        L",
+        ["match a:", "# ... 2 lines", "case {'k': v, **kw}:", "use(kw)"],
+    ),
+    "import": (
+        "import os.path as p, sys\nL\nfrom x import y\nuse(p, y)  # !",
+        ["import os.path as p, sys", "...", "from x import y", "use(p, y)"],
+    ),
+    "global": (
+        "global x\nL\nx = read(a)\nuse(x)  # !",
+        ["global x", "...", "x = read(a)", "use(x)"],
+    ),
+    "a closure is its head": (
+        "y = read(a)\n@cached(1)\ndef inner(p=y):\n    L\n    return p\nL\nuse(inner)  # !",
+        ["y = read(a)", "@cached(1)", "def inner(p=y):", "...  # 2 lines", "...", "use(inner)"],
+    ),
+    "inside a closure": (
+        "def inner(p):\n    z = p + y\n    L\n    use(z)  # !\nL\ny = read(a, 1)\nreturn inner",
+        ["def inner(p):", "z = p + y", "...", "use(z)", "...", "y = read(a, 1)"],
+    ),
+    "one line": (
+        "if a: x = read(a); y = read(b)\nelse: z = read(a, b)\nL\nuse(x)  # !",
+        ["if a: x = read(a); y = read(b)", "...  # 2 lines", "use(x)"],
+    ),
+    "asynchronous": (
+        "async for x in a:\n    L\n    async with x as y:\n        use(y)  # !",
+        ["async for x in a:", "...", "async with x as y:", "use(y)"],
+    ),
+    "comments": (
+        "# why\nuse(a)  # !\n# one\n# two\n# three\n# four\n# five",
+        ["# why", "use(a)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_code(kind: str) -> None:
+    body, expected = KINDS[kind]
+    assert kept_lines(body) == expected
+
+
 # ------------------------------------------------------------------------------------------------ over real modules
 
 
