@@ -12,6 +12,7 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,11 @@ from contextc.errors import UserError
 from contextc.model.escape import escape_unprintable
 
 if TYPE_CHECKING:
-    from contextc.engine import Repository
+    from contextc.engine import Given, Repository
 
 _OK, _WRONG, _INTERRUPTED, _PIPE_CLOSED = 0, 2, 130, 141
 _WARNINGS_ON_A_TERMINAL = 40
+_MOST_INPUT = 64_000_000  # bytes of a diff or a failure
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -49,8 +51,9 @@ def _compile(arguments: Namespace) -> None:
     from contextc import engine, report
     from contextc.passes.json_form import render_json
 
+    given = _given(arguments)
     repository = _analyse(arguments, arguments.resolver)
-    target = _target_in_root(arguments)
+    seeds = engine.find_seeds(repository, given)
     request = engine.Request(
         tokenizer=arguments.tokenizer,
         max_hops=arguments.max_hops,
@@ -60,7 +63,7 @@ def _compile(arguments: Namespace) -> None:
         markup="xml" if arguments.format == "xml" else "markdown",
         line_numbers=arguments.line_numbers,
     )
-    compilation = engine.compile_context(repository, target, request)
+    compilation = engine.compile_context(repository, seeds, request)
     if arguments.why_not is not None:
         lines = list(engine.explain_why_not(compilation, arguments.why_not, request))
         _write(arguments, (f"{line}\n" for line in lines))
@@ -102,7 +105,8 @@ def _compare(arguments: Namespace) -> None:
         _measure(arguments)
         return
     repository = _analyse(arguments, "typed")
-    contrast = engine.compare_resolvers(repository, _target_in_root(arguments), arguments.max_hops, arguments.tokenizer)
+    target = _target_in_root(Path(arguments.root), arguments.target)
+    contrast = engine.compare_resolvers(repository, target, arguments.max_hops, arguments.tokenizer)
     _write(arguments, (f"{line}\n" for line in report.iter_contrast(contrast)))
     _report(arguments, [f"{repository.seconds:.2f} s"])
 
@@ -118,7 +122,7 @@ def _measure(arguments: Namespace) -> None:
     trace = read_trace(Path(arguments.trace))
     check_root(trace, root)
     repository = _analyse(arguments, "typed")
-    target = _target_in_root(arguments) if arguments.target is not None else None
+    target = _target_in_root(root, arguments.target) if arguments.target is not None else None
     measurement = engine.measure_resolvers(repository, trace, target)
     if arguments.format == "json":
         _write(arguments, iter_measurement_json(measurement, __version__))
@@ -196,7 +200,7 @@ def _check_root(root: Path, arguments: Namespace) -> None:
         is_file = False
     if not is_file:
         raise UserError(f"no folder '{arguments.root}': give the repository's folder as ROOT")
-    wanted = f"contextc {arguments.command} FOLDER" + (" TARGET" if hasattr(arguments, "target") else "")
+    wanted = f"contextc {arguments.command} FOLDER" + (" TARGET" if arguments.command in ("compile", "compare") else "")
     raise UserError(f"'{arguments.root}' is a file: give the repository's folder as ROOT, `{wanted}`")
 
 
@@ -210,11 +214,44 @@ def _check_out(arguments: Namespace) -> None:
             raise UserError(f"--out: no folder '{path.parent}' to write to")
 
 
-def _target_in_root(arguments: Namespace) -> str:
-    """The target as given, or, where its path was written from the current folder, the same relative to ROOT."""
-    given: str = arguments.target
-    path, separator, rest = _split_path(given)
+def _given(arguments: Namespace) -> Given:
+    """What to start from, files and standard input read. Told before the analysis where they can't be."""
+    from contextc import engine
+
     root = Path(arguments.root)
+    _check_root(root, arguments)
+    targets = tuple(_target_in_root(root, word) for word in arguments.targets if word != "-")
+    failure = _read_input("-").decode("utf-8", "replace") if "-" in arguments.targets else None
+    diff: str | None = arguments.diff
+    is_patch = diff is not None and (diff == "-" or _is_file(diff))
+    patch = _read_input(diff) if diff is not None and is_patch else None
+    return engine.Given(root, targets, failure, patch, None if is_patch else diff, arguments.about)
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _read_input(path: str) -> bytes:
+    """A file's bytes, for `-` those of standard input."""
+    if path == "-" and (sys.stdin is None or sys.stdin.isatty()):
+        raise UserError("`-` reads standard input: pipe a traceback, pytest output or a diff into it")
+    try:
+        with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as stream:
+            data = stream.read(_MOST_INPUT + 1)
+    except OSError as fault:
+        raise UserError(f"can't read '{path}': {fault.strerror}") from fault
+    if len(data) > _MOST_INPUT:
+        raise UserError(f"'{path}': more than {_MOST_INPUT:,} bytes")
+    return data
+
+
+def _target_in_root(root: Path, given: str) -> str:
+    """The target as given, or, where its path was written from the current folder, the same relative to ROOT."""
+    path, separator, rest = _split_path(given)
     try:
         if ((root / path).exists() and not Path(path).is_absolute()) or not Path(path).is_file():
             return given
@@ -225,7 +262,7 @@ def _target_in_root(arguments: Namespace) -> str:
 
 
 def _split_path(target: str) -> tuple[str, str, str]:
-    match = re.match(r"(.*?\.pyi?)(::?)(.*)", target, re.DOTALL)
+    match = re.match(r"(.*?\.(?:pyi?|ipynb))(::?)(.*)", target, re.DOTALL)
     return (match.group(1), match.group(2), match.group(3)) if match else (target, "", "")
 
 

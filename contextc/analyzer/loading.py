@@ -90,7 +90,7 @@ def load_project(
             reason = SkipReason.TOO_DEEP if all(d.deep for d in reading.damage) else SkipReason.PARTIAL
             skipped.append(Skip(file.path, reason, detail))
         facts[file.path] = reading
-        files.append((file, reading, source.text))
+        files.append((file._replace(cells=source.cells), reading, source.text))
     return Loaded(
         project,
         tuple(files),

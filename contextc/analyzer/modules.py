@@ -12,7 +12,7 @@ the analysed root itself is a package (…/src/flask), names begin with its own 
 
 The rule of ids. `module_id` is the module's name, with these marks where one name would mean several files:
 `@services/a/src` (the source root, `@.` for the analysed root) where two roots hold the name; `@stub` for a .pyi beside
-a .py of the same name; `@shadowed` for `mod.py` beside the package `mod/`, which Python finds first. In a name,
+a .py of the same name; `@shadowed` for `mod.py` beside the package `mod/`, which Python finds first; and `@notebook` for a notebook, whose name no import can mean. In a name,
 characters that would be read as something else (`.`, `:`, `@`, `#`, `%`, `/`) are percent-encoded, so that
 `foo.bar.py` is `foo%2Ebar`, which no import statement can mean.
 
@@ -121,9 +121,11 @@ def _name_file(path: str, place: Place) -> ModuleFile:
     below = path[len(place.folder) + 1 :] if place.folder else path
     stem, suffix = posixpath.splitext(below)
     names = [_encode(name) for name in stem.split("/")]
-    is_package = names[-1] == "__init__"
+    is_package = names[-1] == "__init__" and suffix != ".ipynb"
     if is_package:
         names.pop()
+    if suffix == ".ipynb":
+        names[-1] += "@notebook"
     module = ".".join([place.prefix] * bool(place.prefix) + names) or "__init__"
     return ModuleFile(path, module, module, place.folder, is_package, suffix == ".pyi")
 
@@ -274,7 +276,7 @@ class ModuleIndex:
     def _list_children(self) -> dict[str, set[str]]:
         """By folder, the names of modules and packages directly in it."""
         children: defaultdict[str, set[str]] = defaultdict(set)
-        for path in [*self._files, *self._links]:
+        for path in [*(path for path in self._files if not path.endswith(".ipynb")), *self._links]:
             stem, name = posixpath.splitext(path)[0], ""
             while stem:
                 stem, name = posixpath.split(stem)

@@ -25,6 +25,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from contextc.analyzer.notebook import MAX_NOTEBOOK_BYTES, SUFFIX, read_notebook
+from contextc.model.analysis import Cell
 from contextc.model.diagnostic import Note, Skip, SkipReason
 from contextc.model.facts import Damage
 
@@ -42,6 +44,7 @@ class Source(NamedTuple):
     text: bytes
     digest: str
     notes: tuple[Note, ...]
+    cells: tuple[Cell, ...] = ()  # of a notebook
     fault: Damage | None = None  # only in what was salvaged: the first line that is no text in the file's encoding
 
 
@@ -50,6 +53,8 @@ def read_source(root: Path, path: str, max_bytes: int = MAX_FILE_BYTES) -> Sourc
 
     `max_bytes` bounds the file's size on disk, looked up before anything is read.
     """
+    if path.endswith(SUFFIX):
+        return _read_cells(root, path, max_bytes)
     raw = read_regular(root, path, max_bytes)
     if isinstance(raw, Skip):
         return raw
@@ -69,10 +74,23 @@ def normalise_source(raw: bytes) -> bytes | None:
         return None
 
 
+def _read_cells(root: Path, path: str, max_bytes: int) -> Source | Skip:
+    """The code cells of a notebook. Outputs don't count to `max_bytes`."""
+    raw = read_regular(root, path, max(max_bytes, MAX_NOTEBOOK_BYTES))
+    if isinstance(raw, Skip):
+        return raw
+    try:
+        text, cells, notes = read_notebook(raw, max_bytes)
+    except ValueError as error:
+        return Skip(path, SkipReason.UNDECODABLE, _sentence(error))
+    digest = hashlib.sha256(text).hexdigest()
+    return Source(path, text, digest, tuple(Note(path, note) for note in notes), cells)
+
+
 def salvage_source(root: Path, skip: Skip, max_bytes: int = MAX_FILE_BYTES) -> Source | None:
     """What can be made out of a file that `read_source` could not decode: U+FFFD stands for what is no UTF-8. Python
     does not take such a file, yet what it defines is no secret. None for what is no text, or was skipped for more."""
-    if skip.reason is not SkipReason.UNDECODABLE:
+    if skip.reason is not SkipReason.UNDECODABLE or skip.path.endswith(SUFFIX):
         return None
     raw = read_regular(root, skip.path, max_bytes)
     if isinstance(raw, Skip) or b"\0" in raw:
@@ -84,7 +102,7 @@ def salvage_source(root: Path, skip: Skip, max_bytes: int = MAX_FILE_BYTES) -> S
     except UnicodeDecodeError as error:
         line = len(re.findall(rb"\r\n|\r|\n", body[: error.start])) + 1
     text = body.decode("utf-8", "replace").encode("utf-8")
-    return Source(skip.path, text, hashlib.sha256(text).hexdigest(), (), Damage(line, skip.detail))
+    return Source(skip.path, text, hashlib.sha256(text).hexdigest(), (), (), Damage(line, skip.detail))
 
 
 def read_regular(root: Path, path: str, max_bytes: int) -> bytes | Skip:

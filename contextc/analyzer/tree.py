@@ -1,4 +1,4 @@
-"""The walk: which Python files lie under the root, and what was left out, with its reason.
+"""The walk: which Python files and notebooks lie under the root, and what was left out, with its reason.
 
 In: a root folder and `Settings`. Out: a `Tree`, everything sorted; paths POSIX, relative to the root.
 
@@ -33,15 +33,16 @@ from contextc.model.diagnostic import Note, Skip, SkipReason
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", ".sl", "_darcs", ".pijul"})
 _INSTALLED = frozenset({"node_modules", "__pypackages__"})
 _BYTECODE = "__pycache__"
+_CHECKPOINTS = ".ipynb_checkpoints"
 _METADATA = frozenset({"pyproject.toml", "setup.cfg", "setup.py"})
 _OWN_LIBRARY = re.compile(r"(lib|lib64|Lib)/(python[\d.]+t?|site-packages)/")  # of a root that is an environment
-_SUFFIXES = (".py", ".pyi")
+_SUFFIXES = (".py", ".pyi", ".ipynb")
 
 
 class Tree(NamedTuple):
     """What the walk found. Folders are named without a slash at the end, the root is ""."""
 
-    files: tuple[str, ...]  # Python files to analyse
+    files: tuple[str, ...]  # Python files and notebooks to analyse
     folders: frozenset[str]  # entered
     packages: frozenset[str]  # folders that hold an __init__.py or __init__.pyi
     metadata: dict[str, frozenset[str]]  # folder: which of pyproject.toml, setup.cfg, setup.py it holds; sorted
@@ -209,6 +210,8 @@ class _Walk:
             return "Version-control data."
         if name in _INSTALLED:
             return "Installed dependencies."
+        if name == _CHECKPOINTS:
+            return "Saved states of notebooks."
         return "Compiled bytecode." if name == _BYTECODE else ""
 
     def _is_included(self, folder: _Folder, path: str, is_folder: bool) -> bool:

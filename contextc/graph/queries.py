@@ -3,7 +3,7 @@
 In: a graph and one string. Out: a `Target`. `find_target(graph, "app/models.py::User.save")` gives
 `Target("app/models.py::User.save", "symbols", ("app.models:User.save",), ("app/models.py",))`.
 
-Forms: a file (`src/app/views.py`), `path.py::Class.method`, `path.py:LINE`, `pkg.mod`, `pkg.mod:Class.method`,
+Forms: a file (`src/app/views.py`), `path.py::Class.method`, `path.py:LINE`, `path.ipynb:cell 3`, `pkg.mod`, `pkg.mod:Class.method`,
 `pkg.mod.Class.method`, and every id contextc prints (`#2`, `<locals>`, `<module>`, `@root`). `<locals>` may be left
 out; without `#n` a name means all definitions of it, a property's getter and setter alike. Paths are relative to the
 root. A path wins over a module name, a module over a definition of the same dotted name.
@@ -24,8 +24,9 @@ from contextc.model.diagnostic import Skip
 from contextc.model.facts import SymbolKind
 from contextc.model.symbol import Symbol
 
-_LINE = re.compile(r"(?P<file>.+?\.pyi?):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?")
-_PATH = re.compile(r".+?\.pyi?(?=:|$)")
+_CELL = re.compile(r"(?P<file>.+?\.ipynb):cell[ _]?(?P<cell>[0-9]{1,9})(?:(?:, ?line |:)(?P<line>[0-9]{1,9}))?")
+_LINE = re.compile(r"(?P<file>.+?\.(?:pyi?|ipynb)):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?")
+_PATH = re.compile(r".+?\.(?:pyi?|ipynb)(?=:|$)")
 _NUMBER = re.compile(r"#(?P<number>[0-9]{1,9})$")
 _MODULE = "<module>"
 _DEFINITIONS = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -43,7 +44,7 @@ class Target(NamedTuple):
 def find_target(graph: CallGraph, target: str) -> Target:
     """The seeds that `target` names. Raises TargetNotFound, with up to three near misses in the form of the input."""
     text = target.strip()
-    for find in (_find_file, _find_line, _find_in_file, _find_in_module, _find_dotted):
+    for find in (_find_file, _find_cell, _find_line, _find_in_file, _find_in_module, _find_dotted):
         kind, found = find(graph, text)
         if found:
             ids = tuple(dict.fromkeys(symbol.id for symbol in found))
@@ -61,6 +62,25 @@ def _normal_path(text: str) -> str:
 
 def _find_file(graph: CallGraph, text: str) -> _Found:
     return "file", graph.symbols_in_file(_normal_path(text))
+
+
+def _find_cell(graph: CallGraph, text: str) -> _Found:
+    """`path.ipynb:cell 3`, also `cell 3, line 2` as it is printed: what the cell defines, else the module's code."""
+    match = _CELL.fullmatch(text)
+    file = next((f for f in graph.files if match and f.path == _normal_path(match["file"])), None)
+    if match is None or file is None:
+        return _NOTHING
+    number = int(match["cell"])
+    cell = next((cell for cell in file.cells if cell.number == number), None)
+    if cell is None:
+        known = ", ".join(str(cell.number) for cell in file.cells[:20])
+        raise TargetNotFound(f"no code cell {number} in {printable(file.path)}: its code cells are {known or 'none'}")
+    if match["line"]:
+        return _find_line(graph, f"{file.path}:{cell.line + int(match['line']) - 1}")
+    symbols = graph.symbols_in_file(file.path)
+    last = min((c.line - 2 for c in file.cells if c.line > cell.line), default=symbols[0].end_line)
+    inside = [s for s in symbols[1:] if cell.line <= s.line and s.end_line <= last]
+    return "symbols", tuple(inside) or symbols[:1]
 
 
 def _find_line(graph: CallGraph, text: str) -> _Found:
@@ -187,7 +207,7 @@ def _known(graph: CallGraph, text: str) -> tuple[Iterable[str], Iterable[str]]:
     if line:
         return [f"{path}:{line['line']}" for path in paths], ()
     separator = "::" if "::" in text else ":" if ":" in text else "."
-    by_path = "/" in text or separator == "::" or text.endswith((".py", ".pyi")) or ".py:" in text
+    by_path = "/" in text or separator == "::" or text.endswith((".py", ".pyi", ".ipynb")) or ".py:" in text
     names = {file.path: file.path if by_path else file.module_id for file in graph.files}
     if by_path and separator == ".":
         return paths, ()

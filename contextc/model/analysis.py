@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import NamedTuple
 
 from contextc.model.diagnostic import Note, Skip
@@ -9,8 +10,17 @@ from contextc.model.edge import Edge, Unresolved
 from contextc.model.symbol import Import, Symbol
 
 
+class Cell(NamedTuple):
+    """A code cell of a notebook: its number among all cells, from 1, and the line of the analysed text at which its
+    first line stands."""
+
+    number: int
+    line: int
+
+
 class ModuleFile(NamedTuple):
-    """A Python file of the project. `module` is its dotted name, `module_id` the same made unique across roots."""
+    """A Python file of the project. `module` is its dotted name, `module_id` the same made unique across roots.
+    `cells`: of a notebook, whose analysed text is its code cells joined."""
 
     path: str  # POSIX, relative to the analysed root
     module: str
@@ -18,6 +28,17 @@ class ModuleFile(NamedTuple):
     root: str  # source root it was found under, POSIX, relative; "" for the analysed root itself
     is_package: bool  # an __init__ file
     is_stub: bool  # a .pyi
+    cells: tuple[Cell, ...] = ()
+
+    def describe_line(self, line: int) -> str:
+        """`12`; in a notebook `cell 3, line 2`."""
+        at = bisect_right(self.cells, line, key=lambda cell: cell.line) - 1
+        if at < 0:
+            return f"cell {self.cells[0].number}" if self.cells else str(line)
+        cell = self.cells[at]
+        if at + 1 < len(self.cells) and line == self.cells[at + 1].line - 1:
+            return f"cell {self.cells[at + 1].number}"  # the line that names it
+        return f"cell {cell.number}, line {line - cell.line + 1}"
 
 
 class Analysis(NamedTuple):

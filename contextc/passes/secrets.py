@@ -27,8 +27,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from contextc.model.edge import Unresolved
+from contextc.model.literals import Literal, iterate_literals
 from contextc.model.span import LineIndex
-from contextc.passes.literals import Literal, iterate_literals
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=~.:$\-]{16,}")
 _TELLING = re.compile(r"\d|[a-z][A-Z]|[A-Z]{16}")  # of a run that can be a key; names in snake case aren't

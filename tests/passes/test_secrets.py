@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextc.model.edge import Reason, Unresolved
-from contextc.passes.literals import iterate_literals
+from contextc.model.literals import iterate_literals
 from contextc.passes.secrets import find_secrets, hide_details, mask_secrets
 from tests.command import run
 
