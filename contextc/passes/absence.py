@@ -180,4 +180,5 @@ class _Question:
 
 
 def _place(site: Unresolved) -> tuple[object, ...]:
-    return (site.path, site.line, site.site or (), site.reason.value, site.detail)
+    """Calls as they are written before operators and other calls that nobody wrote."""
+    return (site.site is None, site.path, site.line, site.site or (), site.reason.value, site.detail)

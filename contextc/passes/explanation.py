@@ -45,32 +45,41 @@ class Chains:
         """The steps from a seed to the item, both included. Where a symbol between them is no item (it was left out),
         that part is a shortest chain."""
         steps: list[Step] = []
+        seen: set[str] = set()
         at = item
         while at.via is not None:
+            seen.add(at.symbol)
             is_back = leads_back(self._graph, at)
             steps.append(Step(at.symbol, at.via, is_back))
-            end = at.via.callee if is_back else at.via.caller
-            before = self._find_holder(end, 0 if is_back else at.via.line, at.hop)
+            is_wrapper = _wraps(self._graph, at, at.via)
+            end = at.via.callee if is_back and not is_wrapper else at.via.caller
+            most = at.hop if at.via.kind is EdgeKind.OVERRIDES else at.hop - 1
+            before = self._find_holder(end, at.via.line if end == at.via.caller else 0, most, seen, is_wrapper)
             if before is None:
                 return (*self._bridge(end, is_back), *reversed(steps))
             at = before
         steps.append(Step(at.symbol, None))
         return tuple(reversed(steps))
 
-    def _find_holder(self, end: str, line: int, hop: int) -> Item | None:
-        """The item whose text holds the nearer end of an edge: itself, one around it, or a variable whose statement is
-        on the edge's line (0: no line is meant). Only a lower hop counts, so a chain always ends."""
-        for child in () if end in self.items else self._graph.children(end):
-            held = self.items.get(child.id)
-            if held is not None and held.hop < hop and child.line <= line <= child.end_line:
+    def _find_holder(self, end: str, line: int, most: int, seen: set[str], is_wrapper: bool) -> Item | None:
+        """The item whose text holds the nearer end of an edge: itself, one around it, or a variable (what a wrapper
+        wraps) whose statement is on the edge's line (0: no line is meant). Only hops up to `most` count, and each item
+        once, so a chain always ends."""
+        for child in () if end in self.items and not is_wrapper else self._graph.children(end):
+            held = self._admit(child.id, most, seen)
+            if held is not None and child.line <= line <= child.end_line:
                 return held
         symbol: str | None = end
         while symbol is not None:
-            held = self.items.get(symbol)
-            if held is not None and held.hop < hop:
+            held = self._admit(symbol, most, seen)
+            if held is not None:
                 return held
             symbol = self._graph.symbol(symbol).parent
         return None
+
+    def _admit(self, symbol: str, most: int, seen: set[str]) -> Item | None:
+        held = self.items.get(symbol)
+        return held if held is not None and held.hop <= most and symbol not in seen else None
 
     def _bridge(self, end: str, is_back: bool) -> tuple[Step, ...]:
         """From a seed to a symbol that is no item."""
@@ -87,8 +96,21 @@ class Chains:
 
 
 def leads_back(graph: CallGraph, item: Item) -> bool:
-    """Whether the edge that brought an item leads from it towards the target."""
+    """Whether the edge that brought an item leads from it towards the target: from what calls it, from an override of
+    what it calls, from what stands in front of it as its decorator left it."""
     edge: Edge | None = item.via
-    if edge is None or item.direction is Direction.USES or edge.callee == item.symbol:
+    if edge is None or edge.callee == item.symbol:
         return False
+    if item.direction is Direction.USES:
+        return edge.kind is EdgeKind.OVERRIDES and edge.caller == item.symbol
     return not (edge.kind is EdgeKind.CONSTRUCT and graph.symbol(edge.callee).parent == item.symbol)
+
+
+def _wraps(graph: CallGraph, item: Item, edge: Edge) -> bool:
+    """Whether an item came in as the function that a decorator puts before a target: the edge is the decoration."""
+    if edge.kind is not EdgeKind.DECORATOR or item.direction is not Direction.USED_BY or edge.callee == item.symbol:
+        return False
+    symbol: str | None = edge.caller
+    while symbol is not None and symbol != item.symbol:
+        symbol = graph.symbol(symbol).parent
+    return symbol is None

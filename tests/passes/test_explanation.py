@@ -25,6 +25,21 @@ class Store:
     def fill(self): top()
 
 def make(): return Store()
+
+def wrap(function):
+    def in_front(): return function()
+    return in_front
+
+@wrap
+def wrapped(): pass
+
+class Base:
+    def run(self): pass
+class Child(Base):
+    def run(self): pass
+class Grandchild(Child):
+    def run(self): pass
+def start(base): base.run()
 """
 EDGES: list[EdgeRow] = [
     ("app:<module>", "app:compute", "CALL", "certain", "name", "1"),
@@ -35,6 +50,10 @@ EDGES: list[EdgeRow] = [
     ("app:Store.__init__", "app:Store.fill", "CALL", "certain", "receiver-self"),
     ("app:Store.fill", "app:top", "CALL"),
     ("app:make", "app:Store.__init__", "CONSTRUCT", "certain", "constructor"),
+    ("app:<module>", "app:wrap", "DECORATOR", "certain", "decoration", "20"),
+    ("app:Child.run", "app:Base.run", "OVERRIDES", "certain", "base-class"),
+    ("app:Grandchild.run", "app:Child.run", "OVERRIDES", "certain", "base-class"),
+    ("app:start", "app:Base.run", "CALL", "likely", "receiver-declared"),
 ]
 GRAPH = Repository({"app.py": TEXT}, EDGES).graph
 
@@ -81,6 +100,28 @@ def test_a_link_that_was_left_out_is_in_the_chain_all_the_same() -> None:
     assert chain(low, TOP) == "top → middle (likely, callable-value) → low (certain, name)"
     target, far = item("low", 0, None), item("top", 2, via("top", "middle"), Direction.TESTS)
     assert chain(far, target) == "low ← middle (certain, name) ← top (likely, callable-value)"
+
+
+@pytest.mark.parametrize("has_module", [False, True])
+def test_what_a_decorator_puts_before_the_target_stands_before_it(has_module: bool) -> None:
+    seeds = [item("wrapped", 0, None), *([item("<module>", 0, None)] if has_module else [])]
+    wrapper = item("wrap.<locals>.in_front", 1, via("<module>", "wrap"), Direction.USED_BY)
+    assert chain(wrapper, *seeds) == "wrapped ← wrap.<locals>.in_front (certain, decoration)"
+
+
+def test_module_code_that_decorates_with_the_target_calls_it() -> None:
+    code = item("<module>", 1, via("<module>", "wrap"), Direction.USED_BY)
+    assert chain(code, item("wrap", 0, None)) == "wrap ← <module> (certain, decoration)"
+
+
+def test_what_may_run_in_place_of_what_is_called_goes_over_it() -> None:
+    called = item("Base.run", 1, via("start", "Base.run"))
+    child = item("Child.run", 1, via("Child.run", "Base.run"))
+    last = item("Grandchild.run", 1, via("Grandchild.run", "Child.run"))
+    assert chain(last, item("start", 0, None), called, child) == (
+        "start → Base.run (likely, receiver-declared) ← Child.run (certain, base-class)"
+        " ← Grandchild.run (certain, base-class)"
+    )
 
 
 def test_a_variable_stands_for_the_edges_of_its_line() -> None:
