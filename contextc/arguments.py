@@ -26,6 +26,8 @@ RESOLVERS = ("typed", "name-only")
 TOKENIZERS = ("o200k", "cl100k", "chars4", "claude", "claude-before-4.7")  # the last two are estimates
 _TARGET = "a file, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method or path.py:LINE"
 
+_INPUT = "; any number of them; `-`: a traceback or pytest output on standard input"
+
 
 class _Parser(argparse.ArgumentParser):
     """Faults become a UserError instead of a usage text and an exit."""
@@ -50,6 +52,9 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     arguments, rest = parser.parse_known_args(words)
     arguments.program = program
     for word in rest:
+        if arguments.command == "compile" and (word == "-" or not word.startswith("-")):
+            arguments.targets.append(word)  # those behind an option
+            continue
         if word.startswith("-"):
             options = [o for action in commands[arguments.command]._actions for o in action.option_strings]
             name = word.partition("=")[0]
@@ -59,6 +64,8 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
         raise UserError(f"{arguments.command}: one argument too many: '{_visible(word)}'")
     if arguments.command == "compare":
         _check_compare(arguments)
+    if arguments.command == "compile":
+        _check_starts(arguments)
     return arguments
 
 
@@ -83,14 +90,15 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
         command.add_argument("root", metavar="ROOT", help="the repository's folder")
     for command in (compile_, compare):
         command.add_argument(
-            "target", metavar="TARGET", nargs=None if command is compile_ else "?",
-            help=f"what is to be edited: {_TARGET}; relative to ROOT",
+            "targets" if command is compile_ else "target", metavar="TARGET", nargs="*" if command is compile_ else "?",
+            help=f"what is to be edited: {_TARGET}; relative to ROOT" + (_INPUT if command is compile_ else ""),
         )  # fmt: skip
         command.add_argument(
             "--max-hops", type=_number("hops", 0), metavar="N", help="how far from the target (default 2)"
         )
         what = f"{', '.join(TOKENIZERS)} (the last two estimate) or a plug-in's name"
         command.add_argument("--tokenizer", type=_choose_tokenizer, default="o200k", metavar="NAME", help=what)
+    _add_starts(compile_)
     compile_.add_argument(
         "--budget", type=_number("tokens", 0), metavar="N",
         help="most tokens of the text (default 8,000, or the target's own size and 4,000); 0: no bound",
@@ -113,6 +121,20 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
     trace = subparsers.add_parser("trace", help="the calls that a command of yours makes", allow_abbrev=False)
     _add_trace(trace)
     return parser, {"compile": compile_, "graph": graph, "compare": compare, "trace": trace}
+
+
+def _add_starts(command: argparse.ArgumentParser) -> None:
+    """Where a context can start beside targets."""
+    what = "what was changed since REV (of git), or by FILE, a unified diff; `-`: a diff on standard input"
+    command.add_argument("--diff", metavar="REV|FILE", help=what)
+    command.add_argument("--about", metavar="WORDS", help="what speaks most of a task in words")
+
+
+def _check_starts(arguments: argparse.Namespace) -> None:
+    if not arguments.targets and arguments.diff is None and arguments.about is None:
+        raise UserError("compile: give TARGET, --diff REV or --about WORDS (see `contextc compile --help`)")
+    if "-" in arguments.targets and arguments.diff == "-":
+        raise UserError("compile: `-` is standard input; it holds a failure or a diff, not both")
 
 
 def _add_trace(command: argparse.ArgumentParser) -> None:

@@ -32,9 +32,11 @@ from contextc.analyzer.loading import (
     load_project,
 )
 from contextc.analyzer.reading.pool import ReaderPool
+from contextc.analyzer.revision import read_revision
 from contextc.analyzer.settings import Settings, load_settings
 from contextc.analyzer.store import FactsStore
 from contextc.analyzer.tree import walk_tree
+from contextc.errors import UserError
 from contextc.graph.builder import build_graph
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.measure import Measurement, measure_graphs
@@ -51,6 +53,13 @@ from contextc.passes.compilation import NO_BOUND, Compilation, Inputs
 from contextc.passes.pipeline import compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE, Profile
 from contextc.passes.secrets import hide_details
+from contextc.passes.seeds.about import find_about
+from contextc.passes.seeds.changes import Change, find_changed
+from contextc.passes.seeds.difference import compare_trees
+from contextc.passes.seeds.failure import find_failed
+from contextc.passes.seeds.named import find_named
+from contextc.passes.seeds.patch import read_patch
+from contextc.passes.seeds.values import Seeds, join_seeds
 from contextc.passes.tokens import DEFAULT_TOKENIZER, load_tokenizer
 from contextc.tracing.record import TraceRequest, TraceSummary, record_calls
 
@@ -205,13 +214,59 @@ class Request:
     line_numbers: bool = False
 
 
-def compile_context(repository: Repository, target: str | Target, request: Request = Request()) -> Compilation:
+def compile_context(
+    repository: Repository, target: str | Target | Seeds, request: Request = Request()
+) -> Compilation:
     """The context for a target. Raises TargetNotFound, with near misses, for one that names nothing; BudgetTooSmall.
-    By bare names there is no budget."""
+    By bare names there is no budget, and one file to start from."""
     inputs = _inputs(repository, request)
     if repository.analysis.resolver == "name-only":
+        target = target.target if isinstance(target, Seeds) else target
         return compile_by_name(inputs, repository.facts, target, request.max_hops)
     return compile_slice(inputs, target, request.max_hops)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user gave to start from, in any combination. `root` is the analysed folder. `failure`: a traceback or
+    pytest output; `patch`: a unified diff, `revision`: of git, either called `diff`; `about`: a task in words."""
+
+    root: Path
+    targets: tuple[str, ...] = ()
+    failure: str | None = None
+    patch: bytes | None = None
+    revision: str | None = None
+    about: str | None = None
+
+
+def find_seeds(repository: Repository, given: Given) -> Seeds:
+    """The seeds of all that was given. Raises UserError for nothing, TargetNotFound for what names nothing."""
+    graph, texts = repository.graph, repository.texts
+    parts = [find_named(graph, given.targets)] if given.targets else []
+    if given.failure is not None:
+        parts.append(find_failed(graph, texts, given.failure, given.root.resolve().as_posix()))
+    if given.patch is not None:
+        patch = read_patch(given.patch, texts, "--diff")
+        parts.append(find_changed(graph, texts, patch.changes, "--diff", patch.notes))
+    if given.revision is not None:
+        parts.append(_changed_since(repository, given.root, given.revision))
+    if given.about is not None:
+        parts.append(find_about(graph, texts, given.about))
+    if not parts:
+        raise UserError("nothing to start from: give a target, a diff or words")
+    return join_seeds(parts)
+
+
+def _changed_since(repository: Repository, root: Path, revision: str) -> Seeds:
+    """The seeds of what differs from a revision. A file that exists and was not analysed is no deleted one."""
+    texts = repository.texts
+    then = read_revision(root, revision)
+    old = {path: text for path, text in then.texts.items() if path in texts or path not in then.present}
+    new = {file.path: texts[file.path] for file in repository.graph.files if file.path not in then.same}
+    unread = sorted(then.present - texts.keys())
+    others = [Change(path, "changed") for path in (*then.others, *unread)]
+    changes = (*compare_trees(old, new), *others)
+    return find_changed(repository.graph, texts, changes, f"--diff {revision}", then.notes)
 
 
 def explain_why_not(compilation: Compilation, name: str, request: Request) -> Iterator[str]:
@@ -249,6 +304,6 @@ def record_trace(request: TraceRequest) -> TraceSummary:
 
 
 __all__ = [
-    "Options", "Repository", "Request", "analyze_repository", "compare_resolvers", "compile_context",
-    "explain_why_not", "measure_resolvers", "record_trace", "run_deep",
+    "Given", "Options", "Repository", "Request", "analyze_repository", "compare_resolvers", "compile_context",
+    "explain_why_not", "find_seeds", "measure_resolvers", "record_trace", "run_deep",
 ]  # fmt: skip

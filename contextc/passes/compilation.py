@@ -15,14 +15,15 @@ from contextc.graph.queries import Target
 from contextc.model.diagnostic import SkipReason
 from contextc.model.plan import Context, Direction, Item
 from contextc.passes.assemble import assemble
-from contextc.passes.document import TARGET, Document, build_groups, list_gaps, list_names, masked_places
+from contextc.passes.document import TARGET, Document, build_groups, list_gaps, list_names, locate_doubt, locate_warning, masked_places
 from contextc.passes.doubts import collect_doubts, file_warnings
 from contextc.passes.explanation import explain_items
 from contextc.passes.forms import Source
 from contextc.passes.plan import Plan
 from contextc.passes.profile import Profile
-from contextc.passes.secrets import mask_secrets
 from contextc.passes.rows import number_lines
+from contextc.passes.secrets import mask_secrets
+from contextc.passes.seeds.summary import Summary
 from contextc.passes.skeleton import own_text
 from contextc.passes.tokens import Tokenizer
 
@@ -93,12 +94,18 @@ class Renderer:
     """From plans to compilations of one target."""
 
     def __init__(
-        self, inputs: Inputs, target: Target, sources: Mapping[str, Source], imports: Mapping[str, Sequence[int]]
+        self,
+        inputs: Inputs,
+        target: Target,
+        sources: Mapping[str, Source],
+        imports: Mapping[str, Sequence[int]],
+        summary: Summary | None = None,
     ) -> None:
         self.inputs = inputs
         self.target = target
         self._sources = sources
         self._imports = imports
+        self._summary = summary
 
     def render(
         self, plan: Plan, budget: int | None = None, is_brief: bool = False, has_imports: bool = True
@@ -106,20 +113,20 @@ class Renderer:
         """The assembled context. `is_brief`: what is uncertain by its lines alone."""
         graph, texts, profile, tokenizer, naive_tokens, explain, _, markup, _, has_numbers = self.inputs
         target, sources, items = self.target, self._sources, plan.items
-        doubts = collect_doubts(graph, items, sources)
+        doubts = tuple(locate_doubt(graph, doubt) for doubt in collect_doubts(graph, items, sources))
         groups = build_groups(graph, items, sources, profile, self._imports if has_imports else {})
         if has_numbers:
             groups = tuple(group._replace(code=number_lines(group.code, group.numbers)) for group in groups)
         shown = {group.path: sources[group.path] for group in groups}
         about_files = file_warnings(shown, graph.analysis.skipped, [g.path for g in groups if g.role == TARGET])
-        about_files = sorted([*about_files, *masked_places(groups, sources)])
+        about_files = sorted(locate_warning(graph, w) for w in (*about_files, *masked_places(groups, sources)))
         naive = count_naively(graph, texts, tokenizer) if naive_tokens is None else naive_tokens
         self.inputs = self.inputs._replace(naive_tokens=naive)
         document = Document(
             target.text, groups, list_names(graph, items, sources, groups), doubts, tuple(about_files),
-            list_gaps(target.text, plan.omitted, budget), explain_items(graph, items) if explain else (),
+            list_gaps(plan.omitted, budget), explain_items(graph, items) if explain else (),
             tokenizer.name, naive, len(items), len({graph.symbol(item.symbol).path for item in items}),
-            len(graph.files), count_left_out(graph), budget, is_brief,
+            len(graph.files), count_left_out(graph), budget, is_brief, self._summary,
         )  # fmt: skip
         text, tokens = assemble(document, markup, tokenizer)
         warnings = tuple(sorted([*(doubt.warning for doubt in doubts), *about_files]))

@@ -15,6 +15,7 @@ from contextc.model.plan import Direction, Form, Item, Omission
 from contextc.passes.doubts import Doubt
 from contextc.passes.forms import Source
 from contextc.passes.profile import Profile
+from contextc.passes.seeds.summary import Summary
 from contextc.passes.skeleton import Skeleton, kept_for, name_line
 from contextc.passes.trimming import Kept
 
@@ -25,7 +26,7 @@ PLACE = 10  # tokens that a symbol's place in the text costs beside its own: hea
 
 class Group(NamedTuple):
     """One file's part. `role`: TARGET, "hop 1" …, or CALLER where all of it uses the target; `lines` are ranges of the
-    file's lines, `numbers` has for each line of the code its number in the file, 0 for what isn't there."""
+    file's lines (of a notebook: of its code cells joined), `numbers` has for each line of the code its number in the file, 0 for what isn't there."""
 
     path: str
     role: str
@@ -33,6 +34,7 @@ class Group(NamedTuple):
     is_whole: bool
     code: str
     numbers: tuple[int, ...] = ()
+    cells: str = ""  # of a notebook: where `lines` lie
 
 
 class Gap(NamedTuple):
@@ -71,6 +73,7 @@ class Document(NamedTuple):
     files_skipped: int
     budget: int | None = None  # tokens that the text may have
     is_brief: bool = False  # what is uncertain is told by its lines alone
+    seeds: Summary | None = None  # of a diff, a failure, a task in words
 
 
 class Figures(NamedTuple):
@@ -107,8 +110,22 @@ def build_groups(
         skeleton = Skeleton(graph, sources[path], profile, chosen[path], kept[path])
         shown = skeleton.render(module, imports.get(path, ()))
         role = TARGET if hops[path] == 0 else f"hop {hops[path]}" if path in used else CALLER
-        groups.append(Group(path, role, shown.lines, is_whole, shown.text, shown.numbers))
+        file = graph.file(path)
+        cells = "; ".join(file.describe_lines(*lines) for lines in shown.lines) if file.cells and not is_whole else ""
+        groups.append(Group(path, role, shown.lines, is_whole, shown.text, shown.numbers, cells))
     return tuple(groups)
+
+
+def locate_doubt(graph: CallGraph, doubt: Doubt) -> Doubt:
+    """In a notebook with the cell and its line beside what is written."""
+    file = graph.file(doubt.path)
+    return doubt._replace(written=f"{doubt.written} ({file.describe_line(doubt.line)})") if file.cells else doubt
+
+
+def locate_warning(graph: CallGraph, warning: Warning) -> Warning:
+    """In a notebook with the cell and its line before the message."""
+    file = graph.file(warning.path)
+    return warning._replace(message=f"{file.describe_line(warning.line)}: {warning.message}") if file.cells else warning
 
 
 def masked_places(groups: Iterable[Group], sources: Mapping[str, Source]) -> list[Warning]:
@@ -139,7 +156,8 @@ def list_names(
         if item.form is not Form.NAME:
             continue
         files = table.setdefault(item.direction, {})
-        lines = "".join(f" {line}" for line in item.lines)
+        file = graph.file(symbol.path)
+        lines = "".join(f" {f'({file.describe_line(line)})' if file.cells else line}" for line in item.lines)
         if symbol.kind is not SymbolKind.MODULE:
             files.setdefault(symbol.path, []).append(symbol.qualname + lines)
         elif item.lines:

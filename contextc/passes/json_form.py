@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from contextc.model.edge import Edge
@@ -17,6 +18,7 @@ from contextc.model.plan import Item
 from contextc.passes.compilation import Compilation, tokens_of
 from contextc.passes.explanation import Chains
 from contextc.passes.routes import write_chain
+from contextc.passes.seeds.summary import Summary
 
 SCHEMA = "contextc.context/1"
 
@@ -35,6 +37,7 @@ def render_json(compilation: Compilation, explain: bool = False) -> str:
         "naive_tokens": context.naive_tokens,
     }
     lines = [f'"{key}": {_encode(value)}' for key, value in head.items()]
+    lines += _seeds(compilation.document.seeds)
     lines.append(_array("items", [_item(compilation, item, chains, explain) for item in context.items]))
     omitted = [{"id": o.symbol, "hop": o.hop, "why": o.why, "tokens": o.tokens} for o in context.omitted]
     lines.append(_array("omitted", omitted))
@@ -55,6 +58,13 @@ def _array(key: str, records: list[dict[str, Any]]) -> str:
     return f'"{key}": [\n' + ",\n".join(map(_encode, records)) + "\n]"
 
 
+def _seeds(summary: Summary | None) -> Iterator[str]:
+    """Marked lines, scores and notes; empty for targets given by name."""
+    yield _array("marks", [mark._asdict() for mark in summary.marks] if summary else [])
+    yield _array("scores", [{"id": s.symbol, "score": s.score} for s in summary.scores] if summary else [])
+    yield f'"notes": {_encode(list(summary.notes) if summary else [])}'
+
+
 def _item(compilation: Compilation, item: Item, chains: Chains, explain: bool) -> dict[str, Any]:
     symbol = compilation.graph.symbol(item.symbol)
     record: dict[str, Any] = {
@@ -65,6 +75,8 @@ def _item(compilation: Compilation, item: Item, chains: Chains, explain: bool) -
         "members": _members(compilation, item, chains.items) if symbol.kind is SymbolKind.CLASS else [],
         "why": item.why, "via": _via(item.via),
     }  # fmt: skip
+    if (file := compilation.graph.file(symbol.path)).cells:
+        record["place"] = file.describe_lines(symbol.line, symbol.end_line)
     if explain:
         record["chain"] = write_chain(chains.find(item))
         record["worth"] = dict(item.worth)

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator
 from contextc.graph.suggestions import printable
 from contextc.passes.document import CALLER, TARGET, Document, Figures, Gap, Group
 from contextc.passes.doubts import POSSIBLE, UNRESOLVED, Doubt, name_some
+from contextc.passes.seeds.summary import MOST_MARKS, Summary
 
-_EXAMPLES = 4
+_EXAMPLES = 2
+_TARGETS = 3  # enumerated for one site and named here; JSON names all
 
 
 def render_markdown(document: Document, figures: Figures) -> str:
@@ -29,6 +31,8 @@ def _sections(document: Document, figures: Figures) -> Iterator[str]:
         f"{document.naive_tokens:,}). {document.symbols:,} symbols of {document.files_shown:,} files; "
         "an elided body is `...`."
     )
+    if document.seeds is not None:
+        yield f"## {document.seeds.title}\n\n" + "\n".join(_summary(document.seeds))
     for group in document.groups:
         if group.role == TARGET:
             yield _group(group)
@@ -50,14 +54,25 @@ def _sections(document: Document, figures: Figures) -> Iterator[str]:
         yield "## Why\n\n" + "\n".join(f"- {printable_line(line)}" for line in document.reasons)
 
 
+def _summary(seeds: Summary) -> Iterator[str]:
+    """Marked lines with their text, scores, notes: a line each."""
+    for mark in seeds.marks[:MOST_MARKS]:
+        text = f" {code_span(mark.text)}" if mark.text else ""
+        yield f"- {code_span(f'{mark.path}:{mark.line}')}{text}: {code_span(mark.note)}"
+    if len(seeds.marks) > MOST_MARKS:
+        yield f"- {len(seeds.marks) - MOST_MARKS:,} more lines; JSON has them"
+    yield from (f"- {code_span(score.symbol)} score {score.score / 1000:.1f}" for score in seeds.scores)
+    yield from (f"- note: {code_span(note)}" for note in seeds.notes)
+
+
 def _group(group: Group) -> str:
-    where = "whole" if group.is_whole else ranges(group.lines)
+    where = "whole" if group.is_whole else group.cells or ranges(group.lines)
     return f"## {code_span(group.path)} {group.role}, {where}\n\n{fence(group.code, 'python')}"
 
 
 def _join_files(groups: Iterable[Group]) -> str:
     """Parts of several files in one block, each after a comment with its path: a third of what headings cost."""
-    return "\n\n".join(f"# {printable_line(group.path)}\n{group.code.rstrip()}" for group in groups)
+    return "\n\n".join(f"# {printable_line(group.path)}{f' ({group.cells})' * bool(group.cells)}\n{group.code.rstrip()}" for group in groups)
 
 
 def ranges(lines: Iterable[tuple[int, int]]) -> str:
@@ -85,11 +100,7 @@ def _brief_gaps(document: Document) -> Iterator[str]:
 
 def _doubts(document: Document) -> Iterator[str]:
     """Targets that were enumerated and sites of the target one by one; those of hop 1 counted, with examples."""
-    for doubt in document.doubts:
-        if doubt.kind == POSSIBLE and doubt.hop == 0:
-            targets = name_some(tuple(map(code_span, doubt.targets)))
-            written = f" {code_span(doubt.written)}" if doubt.written else ""
-            yield f"- {_place(doubt)}{written}: possible ({doubt.reason}): {targets}"
+    yield from _enumerated_of_target([d for d in document.doubts if d.kind == POSSIBLE and d.hop == 0])
     yield from _sites_of_target([d for d in document.doubts if d.kind == UNRESOLVED and d.hop == 0])
     for kind in (POSSIBLE, UNRESOLVED):
         later = [d for d in document.doubts if d.kind == kind and d.hop > 0]
@@ -99,6 +110,20 @@ def _doubts(document: Document) -> Iterator[str]:
             yield f"- {len(later):,} {kind} sites in symbols of hop 1: {examples}{more}"
     for warning in document.file_warnings:
         yield f"- {code_span(f'{warning.path}:{warning.line}')} {printable_line(warning.message)}"
+
+
+def _enumerated_of_target(doubts: list[Doubt]) -> Iterator[str]:
+    """Sites of one file and rule on one line, each with the targets that were enumerated for it, the first few by name;
+    a site on its own line where only one is there."""
+    sets: dict[tuple[str, str], list[Doubt]] = {}
+    for doubt in doubts:
+        sets.setdefault((doubt.path, doubt.reason), []).append(doubt)
+    for (path, rules), sites in sets.items():
+        listed = []
+        for doubt in sites:
+            written = f"{code_span(doubt.written)} " if doubt.written else ""
+            listed.append(f"{written}{doubt.line}: {name_some(tuple(map(code_span, doubt.targets)), _TARGETS)}")
+        yield f"- {code_span(path)} possible ({rules}), line by line: {'; '.join(listed)}"
 
 
 def _sites_of_target(doubts: list[Doubt]) -> Iterator[str]:

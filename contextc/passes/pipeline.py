@@ -10,29 +10,49 @@ from collections.abc import Sequence
 
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.queries import Target, find_target
+from contextc.model.facts import SymbolKind
 from contextc.model.plan import Candidate, Direction
 from contextc.passes.budget import allow, fit
-from contextc.passes.compilation import Compilation, Inputs, Renderer, read_sources
+from contextc.passes.compilation import Compilation, Inputs, Renderer, read_source, read_sources
 from contextc.passes.imports import used_imports
 from contextc.passes.plan import Planner
 from contextc.passes.profile import Profile
+from contextc.passes.seeds.summary import summarise_seeds
+from contextc.passes.seeds.values import Seeds
 from contextc.passes.slice import slice_context
 from contextc.passes.users import find_alternatives, find_overriders, find_tests, find_users, find_wrappers, lines_of
 
 
-def compile_slice(inputs: Inputs, target: str | Target, max_hops: int | None = None) -> Compilation:
-    """Slice, plan, assemble. Raises TargetNotFound, and BudgetTooSmall where the target alone takes more."""
+def compile_slice(inputs: Inputs, target: str | Target | Seeds, max_hops: int | None = None) -> Compilation:
+    """Slice, plan, assemble. Raises TargetNotFound, and BudgetTooSmall where the target alone takes more. Seeds of a
+    rank above 0 are shown trimmed to the lines for whose sake they are seeds."""
     graph, profile = inputs.graph, inputs.profile
-    found = find_target(graph, target) if isinstance(target, str) else target
+    seeds = target if isinstance(target, Seeds) else None
+    plain = target.target if isinstance(target, Seeds) else target
+    found = find_target(graph, plain) if isinstance(plain, str) else plain
     last = profile.max_hops if max_hops is None else max_hops
     candidates = find_candidates(graph, found.symbols, profile, last)
     sources = read_sources(inputs, [c.symbol for c in candidates])
     planner = Planner(graph, sources, profile, inputs.tokenizer, last)
     callers = [c for c in candidates if c.direction is Direction.USED_BY]
-    draft = planner.draft(candidates, {c.symbol: lines_of(graph, c, found.symbols) for c in callers})
+    lines = {c.symbol: lines_of(graph, c, found.symbols) for c in callers}
+    draft = planner.draft(candidates, lines | trimmed_seeds(graph, seeds))
     imports = used_imports(graph, found, sources) if found.kind != "file" else {}
-    render = Renderer(inputs, found, sources, imports)
+    summary = summarise_seeds(seeds, lambda path: read_source(inputs, path), inputs.mask) if seeds else None
+    render = Renderer(inputs, found, sources, imports, summary)
     return fit(render, planner, draft, allow(inputs, draft, sources))
+
+
+def trimmed_seeds(graph: CallGraph, seeds: Seeds | None) -> dict[str, tuple[int, ...]]:
+    """The functions among the seeds that are not the matter itself, each with the lines it is shown for."""
+    if seeds is None:
+        return {}
+    kinds = (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    return {
+        symbol: lines
+        for symbol, lines in seeds.lines.items()
+        if seeds.ranks[symbol] and graph.symbol(symbol).kind in kinds
+    }
 
 
 def find_candidates(

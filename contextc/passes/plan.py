@@ -73,6 +73,7 @@ class Planner:
         self._max_hops = max_hops
         self._lines: Mapping[str, tuple[int, ...]] = {}
         self._of_tests: set[str] = set()
+        self._by_name: set[str] = set()
 
     def plan(self, candidates: Sequence[Candidate]) -> Plan:
         """A form for each candidate up to the last hop; those past it are omitted."""
@@ -93,7 +94,7 @@ class Planner:
             if why is not None:
                 omitted.append(Omission(candidate.symbol, candidate.hop, why))
             elif candidate.hop == 0:
-                fixed.append(Item(candidate.symbol, 0, self._profile.form_at(0), None, "target"))
+                fixed.append(self._seed_item(candidate))
             else:
                 ladder = self._climb(candidate)
                 steps += ladder
@@ -101,6 +102,13 @@ class Planner:
         place = {candidate.symbol: number for number, candidate in enumerate(candidates)}
         steps.sort(key=lambda s: (-s.rate, place[s.item.symbol]))  # of one symbol the rates fall, so its order stays
         return Draft(tuple(fixed), tuple(steps), tuple(omitted), whole)
+
+    def _seed_item(self, candidate: Candidate) -> Item:
+        """A seed as the profile has it; where lines are given for it, no more than those and what they depend on."""
+        lines = self._lines.get(candidate.symbol, ())
+        if lines:
+            return Item(candidate.symbol, 0, Form.TRIMMED, None, "leads to the target", Direction.USES, lines)
+        return Item(candidate.symbol, 0, self._profile.form_at(0), None, "target")
 
     def _refuse(self, candidates: Sequence[Candidate]) -> dict[str, str]:
         """What is not shown at all, and why."""
@@ -117,6 +125,8 @@ class Planner:
         for hop in range(1, len(profile.callers) + 1):
             callers = [c for c in _of(reached, Direction.USED_BY) if c.hop == hop]
             bounded.append((callers, profile.most_callers, "one of many callers"))
+            shown = {c.symbol for c in take_likeliest(callers, profile.calling_lines)}
+            self._by_name.update(c.symbol for c in callers if c.symbol not in shown)
         refused: dict[str, str] = {}
         for group, most, why in bounded:
             shown = {c.symbol for c in take_likeliest(group, most)}
@@ -211,7 +221,9 @@ class Planner:
             return Form.NAME, "a module used as such" if candidate.direction is Direction.USES else "code that runs it"
         if candidate.direction is Direction.USED_BY:
             form, why = profile.caller_form_at(hop), "calls the target" if hop == 1 else f"calls it over {hop} calls"
-            if not self._lines.get(candidate.symbol) and form is not Form.NAME:
+            if candidate.symbol in self._by_name:
+                form = Form.NAME
+            elif not self._lines.get(candidate.symbol) and form is not Form.NAME:
                 form, why = Form.SIGNATURE, "runs in front of the target"
         elif candidate.via is not None and candidate.via.kind is EdgeKind.OVERRIDES and candidate.direction is Direction.USES:
             form, why = Form.SIGNATURE, "overrides what is called at an unresolved site"

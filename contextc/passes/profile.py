@@ -31,15 +31,16 @@ class Profile(NamedTuple):
     exceptions: bool = True  # what the target raises
     certainty: tuple[Certainty, ...] = (Certainty.POSSIBLE,)  # the least that an edge needs, by hop from 1
     callers: tuple[Form, ...] = (Form.TRIMMED,)  # empty: none
-    most_callers: int = 20  # shown of each hop, the likeliest
+    calling_lines: int = 6  # callers of each hop with the lines of their calls, the likeliest; the others by name
+    most_callers: int = 20  # of each hop, the likeliest
     overrides: Form | None = Form.SIGNATURE  # what overrides the target; None: not shown
     most_overrides: int = 12
     reaching_tests: bool = True  # tests that reach the target, by name
     tests: int = 10  # symbols of test files shown, by name, for a target that is no test
-    docstring_lines: int = 15  # a longer docstring of an interface is cut after its first paragraph
+    docstring_lines: int = 5  # a longer docstring of an interface is cut after its first paragraph
     value_chars: int = 200  # a longer right-hand side of a variable is elided
     attributes: int = 40  # declared attributes shown in a class's interface
-    alternatives: int = 12  # targets of one site shown when it has many (overrides, enumerated names)
+    alternatives: int = 24  # targets of one site shown when it has many (overrides, enumerated names)
     interface_chance: int = 125_000  # what is less likely to be real has its signature shown at most
     least_chance: int = 10_000  # what is less likely to be real is left out
 
@@ -140,7 +141,7 @@ def _flag(value: object) -> bool:
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "forms": _forms, "max_hops": _count, "followed": _kinds, "exceptions": _flag, "certainty": _certainties,
-    "callers": _forms_or_none, "most_callers": _count, "overrides": _form_or_none, "most_overrides": _count,
+    "callers": _forms_or_none, "calling_lines": _count, "most_callers": _count, "overrides": _form_or_none, "most_overrides": _count,
     "reaching_tests": _flag, "tests": _count, "docstring_lines": _count, "value_chars": _count, "attributes": _count,
     "alternatives": _count, "interface_chance": _chance, "least_chance": _chance,
 }  # fmt: skip

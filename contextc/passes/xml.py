@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from contextc.passes.document import Document, Figures
 from contextc.passes.markdown import printable_line, ranges
+from contextc.passes.seeds.summary import MOST_MARKS
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -31,8 +32,9 @@ def _lines(document: Document, figures: Figures) -> Iterator[str]:
         files_scanned=document.files_scanned,
         symbols=document.symbols,
     )
+    yield from _summary(document)
     for group in document.groups:
-        lines = "whole" if group.is_whole else ranges(group.lines)
+        lines = "whole" if group.is_whole else group.cells or ranges(group.lines)
         yield f"{_tag('file', path=group.path, role=group.role, lines=lines)}{_cdata(group.code)}</file>"
     for names in document.names:
         yield from (f"{_tag('names', role=names.title)}{_escape(line)}</names>" for line in names.lines)
@@ -50,6 +52,16 @@ def _lines(document: Document, figures: Figures) -> Iterator[str]:
     for reason in document.reasons:
         yield f"<why>{_escape(reason)}</why>"
     yield "</context>"
+
+
+def _summary(document: Document) -> Iterator[str]:
+    """The seeds' marked lines, scores and notes."""
+    if document.seeds is None:
+        return
+    for mark in document.seeds.marks[:MOST_MARKS]:
+        yield f"{_tag('mark', path=mark.path, line=mark.line, note=mark.note)}{_escape(mark.text)}</mark>"
+    yield from (f"{_tag('score', id=score.symbol, score=score.score)}</score>" for score in document.seeds.scores)
+    yield from (f"<note>{_escape(note)}</note>" for note in document.seeds.notes)
 
 
 def _tag(name: str, **attributes: object) -> str:

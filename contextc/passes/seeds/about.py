@@ -112,7 +112,7 @@ def find_about(graph: CallGraph, texts: Mapping[str, bytes], query: str) -> Seed
     notes = [f"{len(ranked) - len(chosen):,} more symbols have some of the words"] if len(ranked) > len(chosen) else []
     if unknown:
         notes.append(f"in no name, signature, docstring or code: {', '.join(unknown[:10])}")
-    return Seeds(target, dict.fromkeys(target.symbols, 0), (), tuple(notes), scores)
+    return Seeds(target, dict.fromkeys(target.symbols, 0), (), tuple(notes), scores, title="Found by words")
 
 
 def _near(index: WordIndex, query: str) -> str:

@@ -64,7 +64,7 @@ def find_changed(
     inside = {symbol: with_contents(graph, symbol) for symbol in found}
     target = make_target(text, "symbols", (part for parts in inside.values() for part in parts))
     lines = {symbol.id: tuple(sorted(touched)) for symbol, touched in found.items() if touched}
-    return Seeds(target, dict.fromkeys(target.symbols, 0), tuple(marks), tuple(said), (), lines)
+    return Seeds(target, dict.fromkeys(target.symbols, 0), tuple(marks), tuple(said), (), lines, "Changed")
 
 
 def _seeds_of_file(graph: CallGraph, source: Source, change: Change) -> tuple[dict[Symbol, set[int]], list[Mark]]:

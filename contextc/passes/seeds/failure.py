@@ -58,7 +58,7 @@ def find_failed(graph: CallGraph, texts: Mapping[str, bytes], text: str, root: s
         for part in inside:
             ranks[part.id] = min(reading.ranks[symbol], ranks.get(part.id, reading.ranks[symbol]))
     lines = {symbol.id: tuple(sorted(numbers)) for symbol, numbers in reading.lines.items()}
-    return Seeds(target, ranks, tuple(reading.marks), tuple(reading.notes), (), lines)
+    return Seeds(target, ranks, tuple(reading.marks), tuple(reading.notes), (), lines, "Failure")
 
 
 class _Reading:

@@ -32,7 +32,8 @@ class Score(NamedTuple):
 
 class Seeds(NamedTuple):
     """`ranks`: for each seed, 0 where it is the matter itself, more the further away (callers in a traceback, outermost
-    last). `lines`: by seed, the lines of its file for whose sake it is one; none where all of it is meant."""
+    last). `lines`: by seed, the lines of its file for whose sake it is one; none where all of it is meant. `title`: what
+    they are, "" for targets given by name."""
 
     target: Target
     ranks: Mapping[str, int]
@@ -40,6 +41,7 @@ class Seeds(NamedTuple):
     notes: tuple[str, ...] = ()
     scores: tuple[Score, ...] = ()
     lines: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    title: str = ""
 
 
 def make_target(text: str, kind: str, found: Iterable[Symbol]) -> Target:
@@ -65,6 +67,7 @@ def join_seeds(parts: Sequence[Seeds]) -> Seeds:
             ranks[symbol] = min(rank, ranks.get(symbol, rank))
             lines[symbol] = tuple(sorted({*lines.get(symbol, ()), *part.lines.get(symbol, ())}))
     targets = [part.target for part in parts]
+    titles = {part.title for part in parts if part.title}
     kinds = {target.kind for target in targets}
     target = Target(
         " ".join(target.text for target in targets),
@@ -79,4 +82,5 @@ def join_seeds(parts: Sequence[Seeds]) -> Seeds:
         tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         tuple(score for part in parts for score in part.scores),
         {symbol: numbers for symbol, numbers in lines.items() if numbers},
+        titles.pop() if len(titles) == 1 else "",
     )
