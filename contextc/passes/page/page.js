@@ -69,7 +69,10 @@
         if (item.inside === null && item.path !== path) {
           path = item.path;
           file = make("section", "file");
-          const label = make("h3", "", path);
+          const label = make("h3", "label");
+          const cut = path.lastIndexOf("/") + 1;
+          if (cut) label.append(make("span", "before", path.slice(0, cut)));
+          label.append(make("span", "own", path.slice(cut)));
           label.title = path;
           file.append(label);
           box.append(file);
@@ -123,7 +126,7 @@
     return button;
   }
 
-  /** The last part of a name is never shortened before the parts in front of it. */
+  /** The last part of a name is not shortened before the parts in front of it are. */
   function labelOf(symbol, isInside) {
     const label = make("span", "label");
     const name = symbol.kind === "module" ? symbol.path.split("/").pop() : symbol.name;
@@ -419,6 +422,10 @@
       blocks[index].parentElement.classList.toggle("faded", !isFound);
       if (isFound && !found) blocks[index].scrollIntoView({ block: "nearest", inline: "nearest" });
       if (isFound) found += 1;
+    }
+    for (const block of board.querySelectorAll(".left-out")) {
+      const isFound = block.firstElementChild.title.toLowerCase().includes(wanted);
+      block.classList.toggle("faded", !isFound);
     }
     at("count").textContent = wanted ? `${number(found)} of ${number(data.items.length)}` : "";
   }
