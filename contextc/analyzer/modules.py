@@ -11,10 +11,11 @@ folder without one is a namespace package. Source roots are the analysed root, e
 the analysed root itself is a package (…/src/flask), names begin with its own name, and those of the packages around it.
 
 The rule of ids. `module_id` is the module's name, with these marks where one name would mean several files:
-`@services/a/src` (the source root, `@.` for the analysed root) where two roots hold the name; `@stub` for a .pyi beside
-a .py of the same name; `@shadowed` for `mod.py` beside the package `mod/`, which Python finds first; and `@notebook` for a notebook, whose name no import can mean. In a name,
-characters that would be read as something else (`.`, `:`, `@`, `#`, `%`, `/`) are percent-encoded, so that
-`foo.bar.py` is `foo%2Ebar`, which no import statement can mean.
+`@services/a/src` (the source root, `@.` for the analysed root) where two roots hold the name; `@stub` for a .pyi
+beside a .py of the same name; `@shadowed` for `mod.py` beside the package `mod/`, which Python finds first. A
+notebook's name ends in `@notebook`: no import can mean it. In a name, characters that would be read as something else
+(`.`, `:`, `@`, `#`, `%`, `/`) are percent-encoded, so that `foo.bar.py` is `foo%2Ebar`, which no import statement can
+mean.
 
 The rule of search. One file can have several names: the folder of a script is on `sys.path`, test runners add the
 folder above the outermost package. `ModuleIndex` therefore searches folders, as Python does. `find` looks where the

@@ -41,7 +41,7 @@ class Notebook(NamedTuple):
 
 
 def read_notebook(raw: bytes, max_bytes: int) -> Notebook:
-    """Raises ValueError, with one sentence, for what is no notebook of Python code or has more code than `max_bytes`."""
+    """Raises ValueError, in a sentence, for what is no notebook of Python code or has more of it than `max_bytes`."""
     lines: list[str] = []
     cells: list[Cell] = []
     notes: list[str] = []

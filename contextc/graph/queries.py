@@ -3,10 +3,10 @@
 In: a graph and one string. Out: a `Target`. `find_target(graph, "app/models.py::User.save")` gives
 `Target("app/models.py::User.save", "symbols", ("app.models:User.save",), ("app/models.py",))`.
 
-Forms: a file (`src/app/views.py`), `path.py::Class.method`, `path.py:LINE`, `path.ipynb:cell 3`, `pkg.mod`, `pkg.mod:Class.method`,
-`pkg.mod.Class.method`, and every id contextc prints (`#2`, `<locals>`, `<module>`, `@root`). `<locals>` may be left
-out; without `#n` a name means all definitions of it, a property's getter and setter alike. Paths are relative to the
-root. A path wins over a module name, a module over a definition of the same dotted name.
+Forms: a file (`src/app/views.py`), `path.py::Class.method`, `path.py:LINE`, `path.ipynb:cell 3`, `pkg.mod`,
+`pkg.mod:Class.method`, `pkg.mod.Class.method`, and every id contextc prints (`#2`, `<locals>`, `<module>`, `@root`).
+`<locals>` may be left out; without `#n` a name means all definitions of it, a property's getter and setter alike.
+Paths are relative to the root. A path wins over a module name, a module over a definition of the same dotted name.
 """
 
 from __future__ import annotations

@@ -30,6 +30,17 @@ class ModuleFile(NamedTuple):
     is_stub: bool  # a .pyi
     cells: tuple[Cell, ...] = ()
 
+    def describe_lines(self, first: int, last: int) -> str:
+        """`12-14`; in a notebook `cell 3, lines 2-4`, or `cell 3, line 2 – cell 4, line 1`."""
+        start, end = self.describe_line(first), self.describe_line(last)
+        if first == last or start == end:
+            return start
+        if not self.cells:
+            return f"{start}-{end}"
+        cell, comma, line = start.partition(", line ")
+        other, _, end_line = end.partition(", line ")
+        return f"{cell}, lines {line}-{end_line}" if comma and cell == other else f"{start} – {end}"
+
     def describe_line(self, line: int) -> str:
         """`12`; in a notebook `cell 3, line 2`."""
         at = bisect_right(self.cells, line, key=lambda cell: cell.line) - 1

@@ -15,7 +15,16 @@ from contextc.graph.queries import Target
 from contextc.model.diagnostic import SkipReason
 from contextc.model.plan import Context, Direction, Item
 from contextc.passes.assemble import assemble
-from contextc.passes.document import TARGET, Document, build_groups, list_gaps, list_names, locate_doubt, locate_warning, masked_places
+from contextc.passes.document import (
+    TARGET,
+    Document,
+    build_groups,
+    list_gaps,
+    list_names,
+    locate_doubt,
+    locate_warning,
+    masked_places,
+)
 from contextc.passes.doubts import collect_doubts, file_warnings
 from contextc.passes.explanation import explain_items
 from contextc.passes.forms import Source

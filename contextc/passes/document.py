@@ -26,7 +26,8 @@ PLACE = 10  # tokens that a symbol's place in the text costs beside its own: hea
 
 class Group(NamedTuple):
     """One file's part. `role`: TARGET, "hop 1" …, or CALLER where all of it uses the target; `lines` are ranges of the
-    file's lines (of a notebook: of its code cells joined), `numbers` has for each line of the code its number in the file, 0 for what isn't there."""
+    file's lines (of a notebook: of its code cells joined), `numbers` has for each line of the code its number in the
+    file, 0 for what isn't there."""
 
     path: str
     role: str
@@ -160,6 +161,8 @@ def list_names(
         lines = "".join(f" {f'({file.describe_line(line)})' if file.cells else line}" for line in item.lines)
         if symbol.kind is not SymbolKind.MODULE:
             files.setdefault(symbol.path, []).append(symbol.qualname + lines)
+        elif item.lines and file.cells:
+            files.setdefault(symbol.path, []).extend(file.describe_line(line) for line in item.lines)
         elif item.lines:
             files.setdefault(symbol.path, []).append(f"line{'s' * (len(item.lines) > 1)}{lines}")
         elif symbol.path not in shown:

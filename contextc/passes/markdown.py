@@ -72,7 +72,8 @@ def _group(group: Group) -> str:
 
 def _join_files(groups: Iterable[Group]) -> str:
     """Parts of several files in one block, each after a comment with its path: a third of what headings cost."""
-    return "\n\n".join(f"# {printable_line(group.path)}{f' ({group.cells})' * bool(group.cells)}\n{group.code.rstrip()}" for group in groups)
+    parts = ((f"{group.path} ({group.cells})" if group.cells else group.path, group.code) for group in groups)
+    return "\n\n".join(f"# {printable_line(place)}\n{code.rstrip()}" for place, code in parts)
 
 
 def ranges(lines: Iterable[tuple[int, int]]) -> str:
