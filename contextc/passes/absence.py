@@ -174,7 +174,8 @@ class _Question:
             yield f"  {len(naming):,} of them name '{last}':"
         listed = naming or sites
         for site in listed[:_LISTED]:
-            yield f"    {site.path}:{site.line} {first_line(site.detail or '?', 60)} ({site.reason})"
+            line = self._graph.file(site.path).describe_line(site.line)
+            yield f"    {site.path}:{line} {first_line(site.detail or '?', 60)} ({site.reason})"
         if len(listed) > _LISTED:
             yield f"    and {len(listed) - _LISTED:,} more"
 

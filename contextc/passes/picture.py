@@ -23,7 +23,6 @@ from contextc.model.edge import Edge, EdgeKind
 from contextc.model.escape import escape_unprintable
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Direction, Form, Item
-from contextc.model.symbol import Symbol
 from contextc.passes.compilation import Compilation, text_of
 from contextc.passes.explanation import Chains
 from contextc.passes.slice import uses_of
@@ -95,7 +94,8 @@ def describe_picture(compilation: Compilation) -> dict[str, Any]:
         ],
         "middle": next((n for n, (title, _) in enumerate(columns) if title == "target"), 0),
         "edges": _describe_edges(graph, context.items, numbers, chains),
-        "omitted": _describe_omitted(compilation), "warnings": [w._asdict() for w in context.warnings],
+        "seeds": _describe_seeds(compilation), "omitted": _describe_omitted(compilation),
+        "warnings": [w._asdict() for w in context.warnings],
     }  # fmt: skip
 
 
@@ -170,17 +170,25 @@ def _can_hold(graph: CallGraph, item: Item) -> bool:
 
 def _describe(graph: CallGraph, item: Item, text: str, place: _Place) -> dict[str, Any]:
     return {
-        **_describe_symbol(graph.symbol(item.symbol)), "hop": item.hop, "form": item.form.value, "role": _role(item),
+        **_describe_symbol(graph, item.symbol), "hop": item.hop, "form": item.form.value, "role": _role(item),
         "why": item.why, "worth": item.worth, "inside": place.inside, "within": place.within,
         "code": text if place.within is None else None,
     }  # fmt: skip
 
 
-def _describe_symbol(symbol: Symbol) -> dict[str, Any]:
+def _describe_symbol(graph: CallGraph, name: str) -> dict[str, Any]:
+    """`is_numbered`: its lines are those of its file; a notebook's are of its code cells joined."""
+    symbol = graph.symbol(name)
+    file = graph.file(symbol.path)
     return {
         "id": symbol.id, "name": symbol.qualname, "kind": symbol.kind.value, "path": symbol.path, "line": symbol.line,
-        "end_line": symbol.end_line,
+        "end_line": symbol.end_line, "place": f"{symbol.path}:{file.describe_lines(symbol.line, symbol.end_line)}",
+        "is_numbered": not file.cells,
     }  # fmt: skip
+
+
+def _place_of(graph: CallGraph, path: str, line: int) -> str:
+    return f"{path}:{graph.file(path).describe_line(line)}"
 
 
 def _describe_chains(graph: CallGraph, items: Iterable[Item], numbers: Mapping[str, int]) -> list[list[dict[str, Any]]]:
@@ -193,7 +201,7 @@ def _describe_chains(graph: CallGraph, items: Iterable[Item], numbers: Mapping[s
             if step.edge is not None:
                 edge = step.edge
                 record |= {"certainty": edge.certainty.value, "rule": edge.rule.value, "back": step.is_back}
-                record |= {"path": edge.path, "line": edge.line, "kind": edge.kind.value}
+                record |= {"place": _place_of(graph, edge.path, edge.line), "kind": edge.kind.value}
             chain.append(record)
         chains.append(chain)
     return chains
@@ -211,13 +219,14 @@ def _describe_edges(
         if len(chain) > 1 and chain[-2]["item"] is not None:
             before, last = chain[-2]["item"], chain[-1]
             ends = (last["item"], before) if last["back"] else (before, last["item"])
-            found[ends] = {key: last[key] for key in ("certainty", "kind", "line")} | {"brought": True}
+            found[ends] = {key: last[key] for key in ("certainty", "kind", "place")} | {"brought": True}
     best: dict[tuple[int, int], Edge] = {}
     for a, b, edge in _edges_between(graph, items, numbers):
         if (a, b) not in best or _rank(edge) < _rank(best[a, b]):
             best[a, b] = edge
     for ends, edge in best.items():
-        record = {"certainty": edge.certainty.value, "kind": edge.kind.value, "line": edge.line, "brought": False}
+        place = _place_of(graph, edge.path, edge.line)
+        record = {"certainty": edge.certainty.value, "kind": edge.kind.value, "place": place, "brought": False}
         found.setdefault(ends, record)
     return [{"from": a, "to": b, **found[a, b]} for a, b in sorted(found)]
 
@@ -251,6 +260,19 @@ def _describe_omitted(compilation: Compilation) -> list[dict[str, Any]]:
     fetch = {gap.why: gap.fetch for gap in compilation.document.gaps}
     sets: dict[str, list[dict[str, Any]]] = {}
     for omission in compilation.context.omitted:
-        symbol = _describe_symbol(compilation.graph.symbol(omission.symbol))
+        symbol = _describe_symbol(compilation.graph, omission.symbol)
         sets.setdefault(omission.why, []).append(symbol | {"hop": omission.hop})
     return [{"why": why, "fetch": fetch.get(why, ""), "symbols": symbols} for why, symbols in sets.items()]
+
+
+def _describe_seeds(compilation: Compilation) -> dict[str, Any] | None:
+    """What a failure, a diff or words say of the target."""
+    summary = compilation.document.seeds
+    if summary is None:
+        return None
+    marks = [
+        {"place": _place_of(compilation.graph, mark.path, mark.line), "text": mark.text, "note": mark.note}
+        for mark in summary.marks
+    ]
+    scores = [{"id": score.symbol, "score": score.score} for score in summary.scores]
+    return {"title": summary.title, "marks": marks, "scores": scores, "notes": summary.notes}

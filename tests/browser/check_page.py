@@ -43,7 +43,7 @@ def opened(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: p
         root = folder / "repository"
         target = build_hostile_page_repository(root)
     elif name == "wide":
-        root, options = folder / "repository", ["--budget", "0"] if has_budget() else []
+        root, options = folder / "repository", ["--budget", "0"]
         target = build_wide_repository(root, 1000)
     out = folder / "page.html"
     run("compile", root, target, "--format", "html", "--out", out, *options)
@@ -52,10 +52,6 @@ def opened(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: p
     if KEPT:
         page.screenshot(Path(KEPT) / f"{name}.png")
     return Opened(name, page, context)
-
-
-def has_budget() -> bool:
-    return "--budget" in run("compile", "--help").stdout
 
 
 def build_wide_repository(folder: Path, size: int) -> str:

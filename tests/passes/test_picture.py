@@ -184,6 +184,29 @@ def test_edges_are_those_of_the_slice_the_bringing_ones_marked() -> None:
     }
 
 
+def test_what_words_were_found_in_is_told_with_scores() -> None:
+    page = run(
+        "compile", FIXTURES / "nine_files", "--about", "remember the address of a user", "--format", "html"
+    ).stdout
+    seeds = data_of(page)["seeds"]
+    assert "app.services:remember_address" in [found["id"] for found in seeds["scores"]]
+    assert data_of(render_page(compiled("app.py")))["seeds"] is None
+
+
+def test_lines_of_a_notebook_are_those_of_its_cells(tmp_path: Path) -> None:
+    cells: list[dict[str, Any]] = [{"cell_type": "markdown", "metadata": {}, "source": "# Title"}]
+    code: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    texts = ("def first():\n    return 1\n", "def second():\n    return first()\n")
+    cells += [code | {"source": text} for text in texts]
+    book = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "book.ipynb").write_text(json.dumps(book))
+    data = data_of(run("compile", tmp_path, "book.ipynb::second", "--format", "html").stdout)
+    places = {item["name"]: item["place"] for item in data["items"]}
+    assert places == {"second": "book.ipynb:cell 3, lines 1-2", "first": "book.ipynb:cell 2, lines 1-2"}
+    assert data["edges"][0]["place"] == "book.ipynb:cell 3, line 2"
+    assert not any(item["is_numbered"] for item in data["items"])
+
+
 def test_the_page_is_the_same_whatever_the_hash_seed() -> None:
     pages = [
         run("compile", FIXTURES / "nine_files", "app/views.py", "--format", "html", seed=seed).stdout for seed in (1, 2)

@@ -250,7 +250,7 @@
     const panel = startPanel(item.id);
     const place = make("p");
     place.append(make("span", `badge ${item.form}`, item.form));
-    place.append(make("span", "code", `${item.path}:${item.line}-${item.end_line}`));
+    place.append(make("span", "code", item.place));
     panel.append(place);
     panel.append(make("p", "soft", `${item.kind}, ${item.role}, ${number(item.tokens)} tokens; ${item.why}`));
     const terms = item.worth.map(([name, value]) => `${name} ${number(value)}`);
@@ -272,8 +272,7 @@
       if (step.certainty) entry.append(step.back ? "← " : "→ ");
       entry.append(step.item === null ? step.id : linkTo(step.item));
       if (step.certainty) {
-        const where = `${step.path}:${step.line}`;
-        entry.append(make("span", "soft", ` (${step.certainty}, ${step.rule}) ${where}`));
+        entry.append(make("span", "soft", ` (${step.certainty}, ${step.rule}) ${step.place}`));
       }
       list.append(entry);
     }
@@ -298,7 +297,7 @@
     for (const edge of edges) {
       const entry = make("li");
       entry.append(linkTo(edge[other]));
-      entry.append(make("span", "soft", ` ${edge.kind}, ${edge.certainty}, line ${edge.line}`));
+      entry.append(make("span", "soft", ` ${edge.kind}, ${edge.certainty}, ${edge.place}`));
       list.append(entry);
     }
     panel.append(list);
@@ -308,7 +307,7 @@
     const box = make("div", "listing");
     box.tabIndex = 0;
     const text = codeOf(item).replace(/\n$/, "");
-    if (item.form === "full") {
+    if (item.form === "full" && item.is_numbered) {
       const numbers = text.split("\n").map((_, i) => item.line + i);
       const gutter = make("pre", "numbers", numbers.join("\n"));
       gutter.setAttribute("aria-hidden", "true");
@@ -334,7 +333,7 @@
     button.setAttribute("aria-pressed", "true");
     drawEdges();
     const panel = startPanel(symbol.id);
-    panel.append(make("p", "code", `${symbol.path}:${symbol.line}-${symbol.end_line}`));
+    panel.append(make("p", "code", symbol.place));
     panel.append(make("p", "soft", `${symbol.kind}, hop ${symbol.hop}; left out: ${group.why}`));
     if (group.fetch) {
       panel.append(make("h3", "", "To get it"));
@@ -346,6 +345,7 @@
     unmark();
     const panel = startPanel(data.target);
     panel.append(make("p", "soft", "Click a symbol for its source and the chain of edges that brought it. Arrow keys move, Enter opens, Escape closes, / searches."));
+    if (data.seeds) showSeeds(panel, data.seeds);
     if (data.warnings.length) {
       panel.append(make("h3", "", `Warnings (${number(data.warnings.length)})`));
       const list = make("ul");
@@ -369,6 +369,19 @@
       panel.append(list);
     }
     if (svg) drawEdges();
+  }
+
+  function showSeeds(panel, seeds) {
+    panel.append(make("h3", "", seeds.title));
+    const list = make("ul");
+    for (const mark of seeds.marks) {
+      const entry = make("li");
+      entry.append(make("span", "code", `${mark.place} ${mark.text}`), make("span", "soft", ` ${mark.note}`));
+      list.append(entry);
+    }
+    for (const found of seeds.scores) list.append(make("li", "code", `${found.id} ${(found.score / 1000).toFixed(3)}`));
+    for (const note of seeds.notes) list.append(make("li", "soft", note));
+    panel.append(list);
   }
 
   // ---------------------------------------------------------------------------------------------------- keyboard
