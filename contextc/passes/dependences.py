@@ -12,8 +12,9 @@ never fewer: a loop begins with all that is defined in it, an `except` with all 
 does not follow, so that a slice stays small: what a call does to its arguments, except the changing methods of
 containers (`x.append(…)`); jumps that keep a later statement from running (Ball and Horwitz, 1993, would keep them).
 
-Names are dotted up to three dots, so `self.x = 1` is a definition of `self.x` alone. A closure's body reads whatever
-the function around it gives a name anywhere.
+Names are dotted up to three dots, so `self.x = 1` is a definition of `self.x` alone. The body of a closure or lambda
+reads whatever the function around it gives a name anywhere; that of a closure counts only where one of its own
+statements is asked for.
 """
 
 from __future__ import annotations
@@ -38,16 +39,18 @@ State = dict[str, frozenset[int]]  # the units that may have defined each name
 
 
 class NamesOf(NamedTuple):
-    """What a unit does to names: reads them, gives them anew, or changes what they stand for."""
+    """What a unit does to names: reads them, gives them anew, or changes what they stand for; `later`: reads them when
+    what it defines is called."""
 
     uses: set[str]
     gives: set[str]
     changes: set[str]
+    later: set[str]
 
 
 def collect_names(nodes: Iterable[ast.AST]) -> NamesOf:
     """The names of expressions and simple statements, without those that belong to a comprehension or lambda."""
-    found = NamesOf(set(), set(), set())
+    found = NamesOf(set(), set(), set(), set())
     stack: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset()) for node in nodes]
     while stack:
         node, bound = stack.pop()
@@ -56,6 +59,7 @@ def collect_names(nodes: Iterable[ast.AST]) -> NamesOf:
             inner = bound | _stored(generator.target for generator in node.generators)
         elif isinstance(node, ast.Lambda):
             inner = bound | {argument.arg for argument in parameters_of(node.args)}
+            found.later.update({n.id for n in ast.walk(node.body) if isinstance(n, ast.Name)} - inner)
         else:
             _note(node, bound, found)
         stack += [(child, inner) for child in ast.iter_child_nodes(node)]
@@ -64,8 +68,10 @@ def collect_names(nodes: Iterable[ast.AST]) -> NamesOf:
 
 def _note(node: ast.AST, bound: frozenset[str], found: NamesOf) -> None:
     if isinstance(node, ast.Name):
-        if node.id not in bound:
-            (found.uses if isinstance(node.ctx, ast.Load) else found.gives).add(node.id)
+        if node.id not in bound and not isinstance(node.ctx, ast.Store):  # what is deleted has to be there
+            found.uses.add(node.id)
+        if node.id not in bound and not isinstance(node.ctx, ast.Load):
+            found.gives.add(node.id)
     elif isinstance(node, ast.NamedExpr):
         found.gives.add(node.target.id)
     elif isinstance(node, ast.Attribute | ast.Subscript):
@@ -112,6 +118,7 @@ class Dependences:
         self._names = [self._names_of(unit) for unit in units]
         self.needs: list[set[int]] = [set() for _ in units]
         self._declared: dict[str, int] = {}
+        self._anywhere: State = {}
         self._function(definition, {})
 
     def close(self, kept: Iterable[int]) -> set[int]:
@@ -122,23 +129,27 @@ class Dependences:
             unit = waiting.pop()
             if unit not in found:
                 found.add(unit)
-                waiting += self.needs[unit]
-                waiting += self._deciding(unit)
+                waiting += [*self.needs[unit], *self._deciding(unit), *self._beside(unit)]
         return found
 
+    def _beside(self, unit: int) -> list[int]:
+        """The units before and after that share a line with it, and so are shown with it."""
+        near = [other for other in (unit - 1, unit + 1) if 0 <= other < len(self._units)]
+        first, last = _lines_of(self._units[unit])
+        return [other for other in near if _lines_of(self._units[other])[1] >= first
+                and _lines_of(self._units[other])[0] <= last]  # fmt: skip
+
     def _deciding(self, unit: int) -> list[int]:
-        """The head of the clause around a unit; for a head the line of its `match`, and the conditions before it."""
+        """The head of the clause around a unit; for a head the line of its `match`, the heads before it, those of the
+        handlers of its `try`."""
         part = self._units[unit]
         if isinstance(part, Statement):
             return [part.within.unit] if part.within is not None else []
         owner = part.owner
         assert owner is not None
         around = [owner.within.unit] if owner.within is not None else []
-        if isinstance(owner.node, ast.Match):
-            return [*around, owner.unit]
-        if isinstance(owner.node, ast.If):
-            return around + [clause.unit for clause in owner.clauses if clause.unit < unit]
-        return around
+        around += [clause.unit for clause in owner.clauses if clause.unit < unit or clause.word == "except"]
+        return [*around, owner.unit] if isinstance(owner.node, ast.Match) else around
 
     def _names_of(self, unit: Statement | Clause) -> NamesOf:
         if isinstance(unit, Clause):
@@ -165,11 +176,11 @@ class Dependences:
             part = self._units[unit]
             if isinstance(part, Statement) and isinstance(part.node, ast.Global | ast.Nonlocal):
                 self._declared.update(dict.fromkeys(part.node.names, unit))
+        self._anywhere = anywhere = _join(dict(state), self._given_in(clause.body)) or {}
         self._block(clause.body, state)
-        seen_later = _join(state, self._given_in(clause.body))
         for inner in _scopes_in(clause.body):
             if not isinstance(inner.node, ast.ClassDef):
-                self._function(inner, seen_later or {})
+                self._function(inner, anywhere)
         self._declared = before
 
     def _block(self, statements: Iterable[Statement], state: State | None) -> State | None:
@@ -205,16 +216,21 @@ class Dependences:
         """The ways of an `if` or `match`, each from the state after the heads before it."""
         after: State | None = None
         for clause in statement.clauses:
+            before = dict(state)
             self._step(clause.unit, state)
             after = _join(after, self._block(clause.body, dict(state)))
+            if clause.word == "case":  # a pattern that fails may have given its names or not
+                state = _join(before, state) or {}
         is_total = statement.clauses[-1].word == "else"
         return after if is_total else _join(after, state)
 
     def _loop(self, statement: Statement, state: State) -> State | None:
         body = statement.clauses[0]
-        state = _join(state, self._given_in([statement])) or {}
+        before = _join(state, self._given_in([statement])) or {}
+        state = dict(before)
         self._step(body.unit, state)
         self._block(body.body, dict(state))
+        state = _join(state, before) or {}  # a `for` over nothing gives its target no value
         for clause in statement.clauses[1:]:
             state = _join(state, self._block(clause.body, dict(state))) or state
         return state
@@ -246,6 +262,8 @@ class Dependences:
         needed = self.needs[unit]
         for name in names.uses:
             needed |= state.get(name, frozenset())
+        for name in names.later:
+            needed |= self._anywhere.get(name, frozenset())
         for name in names.uses | names.gives:
             declaration = self._declared.get(name)
             if declaration is not None and declaration != unit:
@@ -264,6 +282,11 @@ class Dependences:
             for name in names.gives | names.changes:
                 found.setdefault(name, set()).add(unit)
         return {name: frozenset(units) for name, units in found.items()}
+
+
+def _lines_of(unit: Statement | Clause) -> tuple[int, int]:
+    """The first and last line of a simple statement or head."""
+    return unit.first, unit.head_last or unit.last
 
 
 def _join(left: State | None, right: State | None) -> State | None:

@@ -11,7 +11,7 @@ Out: rows that parse.
 Kept are the statements on the asked lines, whole, with the heads around them; `is_dependent` adds what defines what
 they use and decides whether they run (`dependences`: Weiser 1984). Every gap is one line, with the number of lines that
 hold text where that is more than one. A `try` keeps the heads of its handlers, a `match` at least one case; the
-conditions of an `elif` before a kept one stay only with dependences. Jumps (`return`, `break`) aren't kept for what
+conditions and cases before a kept one stay only with dependences. Jumps (`return`, `break`) aren't kept for what
 they prevent. All but the gap lines stand in the file as they are shown.
 
 The whole text is shown where nothing can be left out safely: where none of the asked lines holds a statement, where the

@@ -118,7 +118,7 @@ def kept_lines(body: str, depends: bool = True) -> list[str]:
     """What is shown of a body, without indentation and the gap at its end. `L` on a line of its own is a statement
     that nothing depends on."""
     lines = textwrap.dedent(body).strip().split("\n")
-    lines = [f"{line[: -1]}{LONG}" if line.strip() == "L" else line for line in lines]
+    lines = [f"{line[:-1]}{LONG}" if line.strip() == "L" else line for line in lines]
     text = "def f(a, b, self):\n" + textwrap.indent("\n".join(lines), "    ") + f"\n    {LONG}\n    {LONG}\n"
     shown = cut(text, depends=depends)
     ast.parse(shown)
@@ -209,7 +209,7 @@ KINDS = {
     "match": (
         "match a:\n    case [x, *xs] if x > 1:\n        L\n    case {'k': v, **kw}:\n        use(kw)  # !\n"
         "    case _:\n        L",
-        ["match a:", "# ... 2 lines", "case {'k': v, **kw}:", "use(kw)"],
+        ["match a:", "case [x, *xs] if x > 1:", "...", "case {'k': v, **kw}:", "use(kw)"],
     ),
     "import": (
         "import os.path as p, sys\nL\nfrom x import y\nuse(p, y)  # !",
