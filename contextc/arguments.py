@@ -24,7 +24,7 @@ FORMATS = {
 }
 RESOLVERS = ("typed", "name-only")
 TOKENIZERS = ("o200k", "cl100k", "chars4", "claude", "claude-before-4.7")  # the last two are estimates
-_TARGET = "a file, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method or path.py:LINE"
+_TARGET = "a file, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method, path.py:LINE or path.ipynb:cell N"
 
 _INPUT = "; any number of them; `-`: a traceback or pytest output on standard input"
 
