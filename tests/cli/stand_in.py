@@ -17,6 +17,9 @@ from contextc.model.diagnostic import Note
 from contextc.passes.compilation import Compilation, Inputs
 from contextc.passes.pipeline import compile_slice
 from contextc.passes.profile import DEFAULT_PROFILE, Profile
+from contextc.passes.seeds.failure import find_failed
+from contextc.passes.seeds.named import find_named
+from contextc.passes.seeds.values import Seeds
 from contextc.passes.tokens import load_tokenizer
 from tests.passes.repository import EdgeRow, Repository
 
@@ -42,6 +45,17 @@ class Request(NamedTuple):
     profile: Profile = DEFAULT_PROFILE
     explain: bool = False
     markup: str = "markdown"
+    mask: bool = True
+    line_numbers: bool = False
+
+
+class Given(NamedTuple):
+    root: Path
+    targets: tuple[str, ...] = ()
+    failure: str | None = None
+    patch: bytes | None = None
+    revision: str | None = None
+    about: str | None = None
 
 
 class Options(NamedTuple):
@@ -53,6 +67,7 @@ class Options(NamedTuple):
     workers: int | None = None
     cache: bool = True
     jedi: bool = True
+    mask: bool = True
     progress: Any = None
 
 
@@ -71,6 +86,7 @@ class StandIn:
         self.options: Options | None = None
         self.fault: BaseException | None = None
         self.notes: tuple[Note, ...] = ()
+        self.given: Given | None = None
 
     def analyze_repository(self, options: Options) -> Analysed:
         self.options = options
@@ -81,10 +97,16 @@ class StandIn:
         made = Repository(TEXTS, EDGES, [("app.views:show", 5, "user.gone")])
         return Analysed(made.graph, made.texts, {}, 0.25, self.notes)
 
-    def compile_context(self, repository: Analysed, target: str, request: Request) -> Compilation:
+    def find_seeds(self, repository: Analysed, given: Given) -> Seeds:
+        self.given = given
+        if given.failure is not None:
+            return find_failed(repository.graph, repository.texts, given.failure)
+        return find_named(repository.graph, given.targets)
+
+    def compile_context(self, repository: Analysed, target: Seeds, request: Request) -> Compilation:
         inputs = Inputs(
             repository.graph, repository.texts, request.profile, load_tokenizer(request.tokenizer), None,
-            request.explain, request.budget, request.markup,
+            request.explain, request.budget, request.markup, request.mask, request.line_numbers,
         )  # fmt: skip
         return compile_slice(inputs, target, request.max_hops)
 
@@ -99,6 +121,8 @@ def install(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     module = types.ModuleType("contextc.engine")
     module.Options = Options  # type: ignore[attr-defined]
     module.Request = Request  # type: ignore[attr-defined]
+    module.Given = Given  # type: ignore[attr-defined]
+    module.find_seeds = engine.find_seeds  # type: ignore[attr-defined]
     module.analyze_repository = engine.analyze_repository  # type: ignore[attr-defined]
     module.compile_context = engine.compile_context  # type: ignore[attr-defined]
     module.measure_resolvers = engine.measure_resolvers  # type: ignore[attr-defined]

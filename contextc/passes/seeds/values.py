@@ -32,8 +32,8 @@ class Score(NamedTuple):
 
 class Seeds(NamedTuple):
     """`ranks`: for each seed, 0 where it is the matter itself, more the further away (callers in a traceback, outermost
-    last). `lines`: by seed, the lines of its file for whose sake it is one; none where all of it is meant. `title`: what
-    they are, "" for targets given by name."""
+    last). `lines`: by seed, the lines of its file for whose sake it is one; none where all of it is meant.
+    `title`: what they are, "" for targets given by name."""
 
     target: Target
     ranks: Mapping[str, int]

@@ -12,7 +12,8 @@ import re
 from functools import lru_cache
 
 _IDENTIFIER = re.compile(r"\w+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_RUN = re.compile(r"[^\W\d_]+|\d+")  # of letters of any script, or of digits
 _LONGEST = 200  # characters of an identifier looked at
 
 # Words of all English and of all code: they tell nothing apart.
@@ -38,8 +39,10 @@ def split_words(text: str) -> list[str]:
 @lru_cache(maxsize=200_000)
 def words_of(identifier: str) -> tuple[str, ...]:
     """The words of one identifier."""
-    parts = (part.lower() for part in _PART.findall(identifier[:_LONGEST]))
-    return tuple(stem(part) for part in parts if part not in STOP_WORDS)
+    cut = identifier[:_LONGEST]
+    # Capitals part words in ASCII alone: other scripts have none, or are not written so.
+    runs = _PART.findall(cut) if cut.isascii() else _RUN.findall(cut)
+    return tuple(stem(word) for word in map(str.lower, runs) if word not in STOP_WORDS)
 
 
 def stem(word: str) -> str:
