@@ -154,7 +154,11 @@ def test_a_patch_that_is_applied(end: str, context: int) -> None:
 
 
 def test_a_patch_that_is_not_applied_yet() -> None:
-    assert one(patch(OLD, NEW), {PATH: OLD.encode()}).touched == (line_of("return self.size"),)
+    change = one(patch(OLD, NEW), {PATH: OLD.encode()})
+    assert change.touched == (line_of("return self.size"),)
+    assert "not applied yet" in change.fault
+    notes = find_changed(REPO.graph, REPO.texts, [change], "--diff").notes
+    assert notes == (f"{PATH}: the diff is not applied yet; what it is going to change is meant",)
 
 
 def test_a_hunk_that_has_moved_is_found() -> None:

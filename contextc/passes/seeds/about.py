@@ -41,9 +41,9 @@ class Weights(NamedTuple):
 
     name: float = 5.0  # the qualified name
     place: float = 1.0  # the module's path
-    signature: float = 2.0
+    signature: float = 1.0
     docstring: float = 3.0
-    code: float = 1.0
+    code: float = 0.5
 
 
 WEIGHTS = Weights()

@@ -33,7 +33,7 @@ class Deletion(NamedTuple):
 
 class Change(NamedTuple):
     """One file of a diff. `kind`: "changed", "new", "deleted", "renamed" (perhaps changed as well). `touched` are lines
-    of the text as it is now. `fault`: why nothing is known of the lines; empty where they are known."""
+    of the text as it is now. `fault`: what is to be doubted of the lines; empty for nothing."""
 
     path: str
     kind: str

@@ -32,6 +32,8 @@ _COMBINED = re.compile(r"^diff --(?:cc|combined) (.+)$", re.MULTILINE)
 _HEADER = re.compile(r"^(?:diff --git |--- |\+\+\+ |@@ -)", re.MULTILINE)
 _RENAME = re.compile(r"^(?:rename|copy) (from|to) (.+)$")
 
+_NOT_APPLIED = "the diff is not applied yet; what it is going to change is meant"
+
 
 class Patch(NamedTuple):
     """The changes, and what else is to be said of the diff."""
@@ -85,7 +87,7 @@ def _change_of(file: PatchedFile, texts: Mapping[str, bytes]) -> Change:
     faults: list[str] = []
     for hunk in file:
         faults += _place_hunk(hunk, lines, touched, deletions)
-    return Change(path, kind, tuple(sorted(touched)), tuple(deletions), origin, "; ".join(faults))
+    return Change(path, kind, tuple(sorted(touched)), tuple(deletions), origin, "; ".join(dict.fromkeys(faults)))
 
 
 def _paths_of(file: PatchedFile) -> tuple[str, str]:
@@ -143,7 +145,7 @@ def _place_hunk(hunk: Hunk, lines: Sequence[str], touched: set[int], deletions: 
     before = _find(lines, old)
     if before is not None and old.lines:
         _touch_unapplied(signed, before, touched)
-        return []
+        return [_NOT_APPLIED]
     _touch(signed, "+", new.start, touched, deletions)
     over = {line for line in touched if line > len(lines)}
     touched -= over
