@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.edge import Edge, EdgeKind
+from contextc.model.facts import SymbolKind
 from contextc.model.plan import Direction, Item
 from contextc.passes.routes import Before, Step, explore, find_route, trace_back, turn_round, write_chain
 
@@ -42,8 +43,8 @@ class Chains:
         self._before: Before | None = None
 
     def find(self, item: Item) -> tuple[Step, ...]:
-        """The steps from a seed to the item, both included. Where a symbol between them is no item (it was left out),
-        that part is a shortest chain."""
+        """The steps from a seed, or what is defined in it, to the item, both included. Where a symbol between them is
+        no item (it was left out), that part is a shortest chain."""
         steps: list[Step] = []
         seen: set[str] = set()
         at = item
@@ -84,7 +85,8 @@ class Chains:
     def _bridge(self, end: str, is_back: bool) -> tuple[Step, ...]:
         """From a seed to a symbol that is no item."""
         if is_back:
-            steps = find_route(self._graph, [end], self._seeds).steps
+            inside = [symbol.id for seed in self._seeds for symbol in self._graph.descendants(seed)]
+            steps = find_route(self._graph, [end], [*self._seeds, *inside]).steps
             return turn_round(steps) if steps else (Step(end, None),)
         if self._before is None:
             most = max(item.hop for item in self.items.values())
@@ -103,7 +105,9 @@ def leads_back(graph: CallGraph, item: Item) -> bool:
         return False
     if item.direction is Direction.USES:
         return edge.kind is EdgeKind.OVERRIDES and edge.caller == item.symbol
-    return not (edge.kind is EdgeKind.CONSTRUCT and graph.symbol(edge.callee).parent == item.symbol)
+    callee = graph.symbol(edge.callee)
+    is_its_class = callee.kind is SymbolKind.METHOD and callee.parent == item.symbol
+    return not (edge.kind is EdgeKind.CONSTRUCT and is_its_class)
 
 
 def _wraps(graph: CallGraph, item: Item, edge: Edge) -> bool:

@@ -40,6 +40,13 @@ class Child(Base):
 class Grandchild(Child):
     def run(self): pass
 def start(base): base.run()
+
+class Plain: pass
+plain = Plain()
+class Outer:
+    def inner(self): pass
+def near(outer): outer.inner()
+def far(outer): near(outer)
 """
 EDGES: list[EdgeRow] = [
     ("app:<module>", "app:compute", "CALL", "certain", "name", "1"),
@@ -54,6 +61,9 @@ EDGES: list[EdgeRow] = [
     ("app:Child.run", "app:Base.run", "OVERRIDES", "certain", "base-class"),
     ("app:Grandchild.run", "app:Child.run", "OVERRIDES", "certain", "base-class"),
     ("app:start", "app:Base.run", "CALL", "likely", "receiver-declared"),
+    ("app:<module>", "app:Plain", "CONSTRUCT", "certain", "constructor", "33"),
+    ("app:near", "app:Outer.inner", "CALL"),
+    ("app:far", "app:near", "CALL"),
 ]
 GRAPH = Repository({"app.py": TEXT}, EDGES).graph
 
@@ -93,6 +103,18 @@ def test_a_caller_of_a_constructor_uses_its_class() -> None:
     assert chain(maker, *seeds) == "Store.__init__ ← make (certain, constructor)"
     target, store = item("make", 0, None), item("Store", 1, via("make", "Store.__init__"))
     assert chain(store, target) == "make → Store (certain, constructor)"
+
+
+def test_module_code_that_makes_an_object_of_a_class_without_a_constructor_uses_it() -> None:
+    code = item("<module>", 1, via("<module>", "Plain"), Direction.USED_BY)
+    assert chain(code, item("Plain", 0, None)) == "Plain ← <module> (certain, constructor)"
+
+
+def test_a_chain_from_afar_can_lead_into_what_is_defined_in_the_target() -> None:
+    whole, maker = item("Store", 0, None), item("make", 3, via("make", "Store.__init__"), Direction.TESTS)
+    assert chain(maker, whole) == "Store ← make (certain, constructor)"
+    outer, user = item("Outer", 0, None), item("far", 3, via("far", "near"), Direction.TESTS)
+    assert chain(user, outer) == "Outer.inner ← near (certain, name) ← far (certain, name)"
 
 
 def test_a_link_that_was_left_out_is_in_the_chain_all_the_same() -> None:
