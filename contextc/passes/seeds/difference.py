@@ -86,7 +86,6 @@ def _in_order(pairs: Sequence[tuple[float, str, str]]) -> Iterator[tuple[float, 
 
 
 def _likeness(first: Sequence[str], second: Sequence[str]) -> float:
+    """The share of lines that both have, wherever they stand: linear in their number, as git's measure is."""
     matcher = difflib.SequenceMatcher(None, first, second)
-    if matcher.real_quick_ratio() < _ALIKE or matcher.quick_ratio() < _ALIKE:
-        return 0.0
-    return matcher.ratio()
+    return 0.0 if matcher.real_quick_ratio() < _ALIKE else matcher.quick_ratio()

@@ -51,7 +51,8 @@ def find_failed(graph: CallGraph, texts: Mapping[str, bytes], text: str, root: s
         where = "; ".join(reading.notes)
         raise TargetNotFound(f"no frame of that failure lies in the analysed files{f' ({where})' if where else ''}")
     ordered = sorted(reading.ranks, key=lambda symbol: reading.ranks[symbol])
-    parts = {symbol: with_contents(graph, symbol) for symbol in ordered}
+    # What lies in a caller comes with its line, or not at all: only of the innermost is all of it meant.
+    parts = {symbol: (symbol,) if reading.ranks[symbol] else with_contents(graph, symbol) for symbol in ordered}
     target = make_target("-", "symbols", (part for inside in parts.values() for part in inside))
     ranks: dict[str, int] = {}
     for symbol, inside in parts.items():
@@ -193,7 +194,7 @@ class _Reading:
         if named:
             return _Place(frame, named[-1], self._line_now(frame, named[-1]))
         if frame.name in ("", *_INSIDE):
-            return _Place(frame, symbols[0], frame.line)
+            return _Place(frame, _statement_at(symbols, frame.line), frame.line)
         elsewhere = [s for s in symbols if s.kind in _DEFINITIONS and _name(s) == frame.name]
         changed = f"{path} has changed since: line {frame.line} is not in a function '{frame.name}'"
         if len(elsewhere) == 1:

@@ -158,11 +158,13 @@ def _find(lines: Sequence[str], side: _Side) -> int | None:
     """The line (from 1) where a side of a hunk stands, the nearest to the one it names."""
     size = len(side.lines)
     wanted = [line.rstrip("\r") for line in side.lines]
-    last = len(lines) - size
-    for at in sorted(range(last + 1), key=lambda at: abs(at + 1 - side.start)) if size else ():
-        if lines[at] == wanted[0] and list(lines[at : at + size]) == wanted:
+    if size == 0:
+        return side.start
+    places = [at for at in range(len(lines) - size + 1) if lines[at] == wanted[0]]
+    for at in sorted(places, key=lambda at: abs(at + 1 - side.start)):
+        if list(lines[at : at + size]) == wanted:
             return at + 1
-    return side.start if size == 0 else None
+    return None
 
 
 def _touch(
