@@ -6,12 +6,12 @@ hand over. `compile_by_name` does the same at file level from bare names, `compa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.queries import Target, find_target
 from contextc.model.facts import SymbolKind
-from contextc.model.plan import Candidate, Direction
+from contextc.model.plan import Candidate, Direction, Form
 from contextc.passes.budget import allow, fit
 from contextc.passes.compilation import Compilation, Inputs, Renderer, read_source, read_sources
 from contextc.passes.imports import used_imports
@@ -33,14 +33,34 @@ def compile_slice(inputs: Inputs, target: str | Target | Seeds, max_hops: int | 
     last = profile.max_hops if max_hops is None else max_hops
     candidates = find_candidates(graph, found.symbols, profile, last)
     sources = read_sources(inputs, [c.symbol for c in candidates])
+    if not profile.exceptions:
+        candidates = tuple(c for c in candidates if c.hop == 0 or not is_raised(c, sources))
     planner = Planner(graph, sources, profile, inputs.tokenizer, last)
     callers = [c for c in candidates if c.direction is Direction.USED_BY]
     lines = {c.symbol: lines_of(graph, c, found.symbols) for c in callers}
+    lines |= lines_that_lead_on(graph, candidates, profile)
     draft = planner.draft(candidates, lines | trimmed_seeds(graph, seeds))
     imports = used_imports(graph, found, sources) if found.kind != "file" else {}
     summary = summarise_seeds(seeds, lambda path: read_source(inputs, path), inputs.mask) if seeds else None
     render = Renderer(inputs, found, sources, imports, summary)
     return fit(render, planner, draft, allow(inputs, draft, sources))
+
+
+def lines_that_lead_on(
+    graph: CallGraph, candidates: Sequence[Candidate], profile: Profile
+) -> dict[str, tuple[int, ...]]:
+    """By function that the profile shows trimmed, the lines of its code whose edges lead to other candidates. A class
+    is shown by the members that are candidates themselves."""
+    names = {candidate.symbol for candidate in candidates}
+    found: dict[str, tuple[int, ...]] = {}
+    for candidate in candidates:
+        is_used = candidate.hop > 0 and candidate.direction is Direction.USES
+        is_used = is_used and graph.symbol(candidate.symbol).kind in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+        if is_used and profile.form_at(candidate.hop) is Form.TRIMMED:
+            owners = [candidate.symbol, *(symbol.id for symbol in graph.descendants(candidate.symbol))]
+            edges = [edge for owner in owners for edge in graph.edges_from(owner, profile.followed)]
+            found[candidate.symbol] = tuple(sorted({edge.line for edge in edges if edge.callee in names}))
+    return found
 
 
 def trimmed_seeds(graph: CallGraph, seeds: Seeds | None) -> dict[str, tuple[int, ...]]:
@@ -71,3 +91,10 @@ def find_candidates(
         if known is None or known.hop > candidate.hop:
             found[candidate.symbol] = candidate
     return tuple(found.values())
+
+
+def is_raised(candidate: Candidate, sources: Mapping[str, Source]) -> bool:
+    """Whether a `raise` brought it in: the line of its edge begins with one."""
+    edge = candidate.via
+    source = sources.get(edge.path) if edge is not None else None
+    return edge is not None and source is not None and source.line(edge.line).split()[:1] == ["raise"]

@@ -13,7 +13,7 @@ and certainty, and multiplied along its chain (`evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
@@ -72,8 +72,10 @@ class Planner:
         self._tokenizer = tokenizer
         self._max_hops = max_hops
         self._lines: Mapping[str, tuple[int, ...]] = {}
+        self._callers: set[str] = set()
         self._of_tests: set[str] = set()
         self._by_name: set[str] = set()
+        self._around: set[str] = set()  # what a seed is defined in
 
     def plan(self, candidates: Sequence[Candidate]) -> Plan:
         """A form for each candidate up to the last hop; those past it are omitted."""
@@ -82,12 +84,15 @@ class Planner:
     # ---------------------------------------------------------------------------------------------------- draft
 
     def draft(self, candidates: Sequence[Candidate], lines: Mapping[str, tuple[int, ...]] | None = None) -> Draft:
-        """The steps for these candidates. `lines`: by caller, where it calls."""
+        """The steps for these candidates. `lines`: by caller, where it calls; by symbol that may be trimmed, where it
+        uses other candidates."""
         self._lines = lines or {}
+        self._callers = {c.symbol for c in candidates if c.direction is Direction.USED_BY}
         fixed: list[Item] = []
         steps: list[Step] = []
         omitted: list[Omission] = []
         whole: dict[str, int] = {}
+        self._around = set(self._iterate_around(c.symbol for c in candidates if c.hop == 0))
         refused = self._refuse(candidates)
         for candidate in candidates:
             why = refused.get(candidate.symbol)
@@ -109,6 +114,13 @@ class Planner:
         if lines:
             return Item(candidate.symbol, 0, Form.TRIMMED, None, "leads to the target", Direction.USES, lines)
         return Item(candidate.symbol, 0, self._profile.form_at(0), None, "target")
+
+    def _iterate_around(self, seeds: Iterable[str]) -> Iterator[str]:
+        for seed in seeds:
+            parent = self._graph.symbol(seed).parent
+            while parent is not None:
+                yield parent
+                parent = self._graph.symbol(parent).parent
 
     def _refuse(self, candidates: Sequence[Candidate]) -> dict[str, str]:
         """What is not shown at all, and why."""
@@ -223,6 +235,8 @@ class Planner:
             form, why = profile.caller_form_at(hop), "calls the target" if hop == 1 else f"calls it over {hop} calls"
             if candidate.symbol in self._by_name:
                 form = Form.NAME
+            elif candidate.symbol in self._around and form is not Form.NAME:
+                form, why = Form.SIGNATURE, "around the target, and calls it"
             elif not self._lines.get(candidate.symbol) and form is not Form.NAME:
                 form, why = Form.SIGNATURE, "runs in front of the target"
         elif candidate.via is not None and candidate.via.kind is EdgeKind.OVERRIDES and candidate.direction is Direction.USES:
@@ -243,7 +257,9 @@ class Planner:
 
     def _count(self, symbol: Symbol, form: Form, caller: str) -> int:
         lines = self._lines.get(caller, ())
-        return self._tokenizer.count(own_text(symbol, form, self._sources[symbol.path], self._profile, lines))
+        is_dependent = caller not in self._callers
+        source = self._sources[symbol.path]
+        return self._tokenizer.count(own_text(symbol, form, source, self._profile, lines, is_dependent))
 
     # ----------------------------------------------------------------------------------------------------- plan
 
@@ -261,6 +277,7 @@ class Planner:
         self._show_whole_classes(items)
         self._settle_what_is_inside(items)
         self._add_overloads(items)
+        self._keep_what_is_inside(items)
         omitted = (*draft.omitted, *(o for o in late.values() if o.symbol not in items))
         return Plan(tuple(sorted(items.values(), key=self._order)), omitted)
 
@@ -292,6 +309,18 @@ class Planner:
             if self._tokenizer.count(full_text(symbol, self._sources[symbol.path])) <= cost:
                 why = f"{item.why}; no longer than its {item.form}"
                 items[name] = item._replace(form=Form.FULL, why=why)
+
+    def _keep_what_is_inside(self, items: dict[str, Item]) -> None:
+        """Of what is shown inside a trimmed body its first line is kept, of what is shown in full each."""
+        for name, item in items.items():
+            if item.form is not Form.TRIMMED:
+                continue
+            lines = set(item.lines)
+            for inner in self._graph.descendants(name):
+                held = items.get(inner.id)
+                if held is not None and held.form is not Form.NAME and inner.kind in _DEFINITIONS:
+                    lines.update(range(inner.line, inner.end_line + 1) if held.form is Form.FULL else [inner.line])
+            items[name] = item._replace(lines=tuple(sorted(lines)))
 
     def _add_overloads(self, items: dict[str, Item]) -> None:
         """The overloads of a function shown with its signature are shown with theirs."""
