@@ -153,6 +153,12 @@ def test_a_patch_that_is_applied(end: str, context: int) -> None:
     assert change == Change(PATH, "changed", (at, at + 1))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_patch_with_a_byte_order_mark(encoding: str) -> None:
+    data = patch(OLD, NEW).decode().replace("\n", "\r\n").encode(encoding)
+    assert one(data, {PATH: NEW.encode()}).touched == one(patch(OLD, NEW), {PATH: NEW.encode()}).touched
+
+
 def test_a_patch_that_is_not_applied_yet() -> None:
     change = one(patch(OLD, NEW), {PATH: OLD.encode()})
     assert change.touched == (line_of("return self.size"),)

@@ -13,6 +13,7 @@ names, and the change says so. The one file that imports unidiff, which parses t
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,7 +56,10 @@ def read_patch(data: bytes, texts: Mapping[str, bytes], name: str) -> Patch:
     from unidiff.errors import UnidiffParseError
     from unidiff.patch import PatchSet
 
-    text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff").replace("\r\n", "\n")
+    # `git diff > x.patch` in an older PowerShell writes UTF-16.
+    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = data.decode("utf-16", "replace") if is_wide else data.decode("utf-8", "surrogateescape")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if not _HEADER.search(text) and text.strip():
         raise UserError(f"{name}: no unified diff as `git diff` writes it: `--- a/file`, `+++ b/file`, `@@ … @@`")
     try:
