@@ -95,7 +95,7 @@ class Skeleton:
             return Shown(text, ((1, last),), tuple(n if n <= last else 0 for n in range(1, count + 1)))
         self._imports = self._place_imports(module, imports)
         rows = _join_blocks([*self._used_imports(module, ""), *self._body(module, "")])
-        rows = [row if self._stands_there(row) else Row(row.text) for row in rows]
+        rows = [row if self._stands_there(row) else Row(row.text) for row in rows] or [Row("")]
         return Shown(text_of_rows(rows), _merge_ranges(ranges_of(rows)), tuple(row.line for row in rows))
 
     def _stands_there(self, row: Row) -> bool:
