@@ -12,6 +12,7 @@ import pytest
 
 from contextc.engine import Given, Options, Repository, Request, analyze_repository, compile_context, find_seeds
 from contextc.errors import TargetNotFound, UserError
+from contextc.model.plan import Form
 from contextc.passes.json_form import render_json
 from tests.command import FIXTURES
 
@@ -101,6 +102,21 @@ def test_a_secret_in_a_message_is_masked(root: Path) -> None:
     seeds = find_seeds(repository, Given(root, failure=failure))
     assert key not in compile_context(repository, seeds, Request(tokenizer="chars4")).context.text
     assert key in compile_context(repository, seeds, Request(tokenizer="chars4", mask=False)).context.text
+
+
+def test_recorded_failures_bring_what_failed_in_full_and_the_callers_lines() -> None:
+    program = FIXTURES / "failures" / "program"
+    repository = analyse(program)
+    for name in ("chained", "group", "pytest_long"):
+        text = (FIXTURES / "failures" / f"{name}.txt").read_text(encoding="utf-8")
+        seeds = find_seeds(repository, Given(program, failure=text))
+        made = compile_context(repository, seeds, Request(tokenizer="chars4"))
+        forms = {item.symbol: item.form for item in made.context.items}
+        shown = {(group.path, number) for group in made.document.groups for number in group.numbers}
+        assert {forms[symbol] for symbol, rank in seeds.ranks.items() if rank == 0} == {Form.FULL}
+        inside = [m for m in seeds.marks if repository.texts[m.path].splitlines()[m.line - 1].startswith(b" ")]
+        assert len(inside) >= 6
+        assert {(mark.path, mark.line) for mark in inside} <= shown
 
 
 def test_nothing_given(root: Path) -> None:
