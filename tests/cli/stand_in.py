@@ -97,6 +97,11 @@ class StandIn:
         made = Repository(TEXTS, EDGES, [("app.views:show", 5, "user.gone")])
         return Analysed(made.graph, made.texts, {}, 0.25, self.notes)
 
+    def prepare_profile(
+        self, root: Path, word: str | None, switches: dict[str, bool]
+    ) -> tuple[Profile, int | None]:
+        return DEFAULT_PROFILE, None
+
     def find_seeds(self, repository: Analysed, given: Given) -> Seeds:
         self.given = given
         if given.failure is not None:
@@ -122,6 +127,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     module.Options = Options  # type: ignore[attr-defined]
     module.Request = Request  # type: ignore[attr-defined]
     module.Given = Given  # type: ignore[attr-defined]
+    module.prepare_profile = engine.prepare_profile  # type: ignore[attr-defined]
     module.find_seeds = engine.find_seeds  # type: ignore[attr-defined]
     module.analyze_repository = engine.analyze_repository  # type: ignore[attr-defined]
     module.compile_context = engine.compile_context  # type: ignore[attr-defined]
