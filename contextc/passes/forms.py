@@ -45,13 +45,15 @@ _TELLING_ATTRIBUTES = frozenset({"setter", "getter", "deleter", "register"})  # 
 
 
 class Source:
-    """One file's normalised text, ready to be cut. `secrets`: what is masked in it, by place."""
+    """One file's normalised text, ready to be cut. `secrets`: what is masked in it, by place. `cuts` are
+    trimmed definitions, kept since the same ones are counted, then rendered for each budget tried."""
 
-    __slots__ = ("lines", "secrets", "text")
+    __slots__ = ("cuts", "lines", "secrets", "text")
 
     def __init__(self, text: bytes, secrets: tuple[Secret, ...] = ()) -> None:
         self.text = text
         self.secrets = secrets
+        self.cuts: dict[tuple[object, ...], tuple[Row, ...]] = {}
         self.lines = LineIndex(text)
 
     def cut(self, start: int, end: int) -> str:

@@ -44,6 +44,13 @@ class Kept(NamedTuple):
 
 def trim(symbol: Symbol, source: Source, kept: Kept) -> list[Row]:
     """The rows of a function or class, from its first decorator to its last line."""
+    key = (symbol.id, kept)
+    if key not in source.cuts:
+        source.cuts[key] = tuple(_trim(symbol, source, kept))
+    return list(source.cuts[key])
+
+
+def _trim(symbol: Symbol, source: Source, kept: Kept) -> list[Row]:
     text = full_text(symbol, source)
     first = source.lines.position(symbol.span.start).line
     full = rows_from(text, first)
