@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from contextc.engine import Options, Request, analyze_repository, compile_context
 from contextc.model.edge import Edge, EdgeKind
 from contextc.model.plan import Direction, Form, Item
 from contextc.passes.explanation import Chains, explain_items
 from contextc.passes.routes import find_route, turn_round, write_chain
+from tests.command import FIXTURES
 from tests.passes.repository import EdgeRow, Repository
 
 TEXT = """
@@ -196,3 +198,21 @@ def test_a_chain_can_be_told_from_its_end() -> None:
     steps = find_route(GRAPH, ["app:top"], ["app:low"]).steps
     assert write_chain(turn_round(steps)) == "app:low ← app:middle (certain, name) ← app:top (likely, callable-value)"
     assert all(step.edge is None or step.edge.kind is EdgeKind.CALL for step in turn_round(steps))
+
+
+def test_in_a_whole_repository_each_chain_leads_from_the_target_to_the_item() -> None:
+    repository = analyze_repository(Options(root=FIXTURES / "nine_files", cache=False, workers=1))
+    graph = repository.graph
+    seen = 0
+    for symbol in graph.symbols:
+        made = compile_context(repository, symbol.id, Request(tokenizer="chars4"))
+        chains = Chains(graph, made.context.items)
+        for shown in made.context.items:
+            steps = chains.find(shown)
+            start: str | None = steps[0].symbol
+            while start is not None and (start not in chains.items or chains.items[start].hop):
+                start = graph.symbol(start).parent
+            assert start is not None and steps[-1].symbol == shown.symbol
+            assert len({step.symbol for step in steps}) == len(steps) <= shown.hop + 1
+            seen += shown.hop > 0
+    assert seen > 100
