@@ -14,6 +14,7 @@ from contextc.model.facts import SymbolKind
 from contextc.model.plan import Candidate, Direction, Form
 from contextc.passes.budget import allow, fit
 from contextc.passes.compilation import Compilation, Inputs, Renderer, read_source, read_sources
+from contextc.passes.forms import Source
 from contextc.passes.imports import used_imports
 from contextc.passes.plan import Planner
 from contextc.passes.profile import Profile
