@@ -22,6 +22,16 @@ FORMATS = {
     "compare": ("text", "json"),
     "trace": ("trace", "oracle"),
 }
+SWITCHES = {  # the directions of a context; a structure test keeps their names those of the profile's switches
+    "callees": "what the target calls",
+    "callers": "who calls it, with the lines of the calls",
+    "overrides": "what it overrides and what overrides it",
+    "types": "the types in its signature and body, base classes",
+    "attributes": "the attributes it touches",
+    "globals": "the globals and constants it reads",
+    "exceptions": "what it raises",
+    "tests": "the tests that reach it, by name",
+}
 RESOLVERS = ("typed", "name-only")
 TOKENIZERS = ("o200k", "cl100k", "chars4", "claude", "claude-before-4.7")  # the last two are estimates
 _TARGET = "a file, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method, path.py:LINE or path.ipynb:cell N"
@@ -103,6 +113,11 @@ def _build_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argumen
         "--budget", type=_number("tokens", 0), metavar="N",
         help="most tokens of the text (default 8,000, or the target's own size and 4,000); 0: no bound",
     )  # fmt: skip
+    what = "edit, explore, review, fix, or a TOML file with the keys of a profile (docs/profiles.md)"
+    compile_.add_argument("--profile", metavar="NAME|FILE", help=what)
+    for switch, about_it in SWITCHES.items():
+        action = argparse.BooleanOptionalAction
+        compile_.add_argument(f"--{switch}", action=action, default=None, help=about_it)
     what = "begin each line of code with its number in the file"
     compile_.add_argument("--line-numbers", action="store_true", help=what)
     compile_.add_argument(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextc import __version__
-from contextc.arguments import parse_arguments
+from contextc.arguments import SWITCHES, parse_arguments
 from contextc.errors import UserError
 from contextc.model.escape import escape_unprintable
 
@@ -52,12 +52,15 @@ def _compile(arguments: Namespace) -> None:
     from contextc.passes.json_form import render_json
 
     given = _given(arguments)
+    switches = {name: getattr(arguments, name) for name in SWITCHES if getattr(arguments, name) is not None}
+    profile, budget = engine.prepare_profile(Path(arguments.root), arguments.profile, switches)
     repository = _analyse(arguments, arguments.resolver)
     seeds = engine.find_seeds(repository, given)
     request = engine.Request(
+        profile=profile,
         tokenizer=arguments.tokenizer,
         max_hops=arguments.max_hops,
-        budget=arguments.budget,
+        budget=budget if arguments.budget is None else arguments.budget,
         explain=arguments.explain,
         mask=arguments.mask,
         markup="xml" if arguments.format == "xml" else "markdown",

@@ -33,7 +33,7 @@ from contextc.analyzer.loading import (
 )
 from contextc.analyzer.reading.pool import ReaderPool
 from contextc.analyzer.revision import read_revision
-from contextc.analyzer.settings import Settings, load_settings
+from contextc.analyzer.settings import Settings, load_settings, read_toml_file
 from contextc.analyzer.store import FactsStore
 from contextc.analyzer.tree import walk_tree
 from contextc.errors import UserError
@@ -51,7 +51,14 @@ from contextc.passes.absence import explain_absence
 from contextc.passes.by_name import Contrast, compare_target, compile_by_name
 from contextc.passes.compilation import NO_BOUND, Compilation, Inputs
 from contextc.passes.pipeline import compile_slice
-from contextc.passes.profile import DEFAULT_PROFILE, Profile
+from contextc.passes.profile import (
+    DEFAULT_PROFILE,
+    PROFILES,
+    Profile,
+    choose_profile,
+    read_profile,
+    switch_profile,
+)
 from contextc.passes.secrets import hide_details
 from contextc.passes.seeds.about import find_about
 from contextc.passes.seeds.changes import Change, find_changed
@@ -212,6 +219,19 @@ class Request:
     markup: str = "markdown"
     mask: bool = True
     line_numbers: bool = False
+
+
+def prepare_profile(root: Path, word: str | None, switches: Mapping[str, bool]) -> tuple[Profile, int | None]:
+    """The profile and the budget in force: those of `[tool.contextc]`, unless `word` names a profile or a TOML file with
+    the keys of one; then the switches. Raises ConfigurationError, before anything is analysed."""
+    settings = load_settings(root)
+    if word is None:
+        profile = choose_profile(settings.profile, "[tool.contextc] profile")
+    elif word in PROFILES:
+        profile = PROFILES[word]
+    else:
+        profile = read_profile(read_toml_file(Path(word), "--profile", PROFILES), word)
+    return switch_profile(profile, switches), settings.budget
 
 
 def compile_context(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +37,8 @@ class Settings(NamedTuple):
     python: tuple[int, int] | None = None  # target version for sys.version_info branches
     platform: str = "linux"  # target for sys.platform branches
     max_file_bytes: int = MAX_FILE_BYTES
+    profile: str | Mapping[str, Any] | None = None  # of a context: a name, or the keys of one
+    budget: int | None = None  # tokens of a context
     notes: tuple[Note, ...] = ()
 
 
@@ -90,6 +92,18 @@ def parse_toml(text: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("nested too deep") from None
     return document
+
+
+def read_toml_file(file: Path, option: str, names: Iterable[str] = ()) -> dict[str, Any]:
+    """The table of a file that the user names with an option; `names` are what could be meant instead. Raises
+    ConfigurationError."""
+    try:
+        return parse_toml(file.read_bytes())
+    except OSError as error:
+        known = f", and no file: one of {', '.join(names)}, or a TOML file" if names else ""
+        raise ConfigurationError(f"{option}: no '{file}'{known} ({error.strerror})") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{option}: '{file}' is no valid TOML ({error})") from error
 
 
 def _read_repository_table(root: Path) -> tuple[dict[str, Any], tuple[Note, ...]]:
@@ -210,11 +224,21 @@ def _check_size(value: object) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
+def _check_profile(value: object) -> str | Mapping[str, Any] | None:
+    return value if isinstance(value, str | Mapping) else None
+
+
+def _check_budget(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
 _KEYS: Mapping[str, tuple[str, str, Callable[[object], Any]]] = {
     "include": ("include", 'a list of patterns such as ["src/"]', _check_patterns),
     "exclude": ("exclude", 'a list of patterns such as ["docs/"]', _check_patterns),
     "environment": ("environment", 'a path such as ".venv"', _check_path),
     "python": ("python", 'a version such as "3.12"', parse_python),
     "platform": ("platform", f"one of {', '.join(map(repr, _PLATFORMS))}", _check_platform),
+    "profile": ("profile", 'a name such as "review", or a table of what a profile holds', _check_profile),
+    "budget": ("budget", "a number of tokens, 0 for no bound", _check_budget),
     "max-file-bytes": ("max_file_bytes", "a whole number above 0", _check_size),
 }

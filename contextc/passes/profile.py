@@ -67,6 +67,18 @@ PROFILES: Mapping[str, Profile] = {
 }
 DEFAULT_PROFILE = PROFILES["edit"]
 
+# What each switch stands for, beside what `switch_profile` does with it
+SWITCHES: Mapping[str, frozenset[EdgeKind]] = {
+    "callees": CALL_KINDS,
+    "callers": frozenset(),
+    "overrides": frozenset({EdgeKind.OVERRIDES}),
+    "types": frozenset({EdgeKind.USES_TYPE, EdgeKind.INHERITS}),
+    "attributes": frozenset({EdgeKind.READS_ATTRIBUTE}),
+    "globals": frozenset({EdgeKind.READS_GLOBAL}),
+    "exceptions": frozenset(),
+    "tests": frozenset(),
+}
+
 
 def read_profile(table: Mapping[str, Any], where: str) -> Profile:
     """A profile from the keys of a table: those of `Profile`, over the profile that `base` names, or else "edit".
@@ -84,6 +96,32 @@ def read_profile(table: Mapping[str, Any], where: str) -> Profile:
         except (ValueError, TypeError) as fault:
             raise ConfigurationError(f"{where}: {key}: {fault}") from fault
     return PROFILES[base]._replace(**{"name": where, **read})
+
+
+def choose_profile(given: str | Mapping[str, Any] | None, where: str) -> Profile:
+    """A profile by name, or from a table. Raises ConfigurationError."""
+    if isinstance(given, Mapping):
+        return read_profile(given, where)
+    if given is not None and given not in PROFILES:
+        raise ConfigurationError(f"{where}: no profile '{given}': one of {', '.join(PROFILES)}")
+    return PROFILES[given or DEFAULT_PROFILE.name]
+
+
+def switch_profile(profile: Profile, switches: Mapping[str, bool]) -> Profile:
+    """The profile with some directions on or off, by the names of SWITCHES."""
+    for name, is_on in switches.items():
+        kinds = SWITCHES[name]
+        followed = profile.followed | kinds if is_on else profile.followed - kinds
+        profile = profile._replace(followed=followed)
+        if name == "callers":
+            profile = profile._replace(callers=(profile.callers or (Form.TRIMMED,)) if is_on else ())
+        elif name == "overrides":
+            profile = profile._replace(overrides=(profile.overrides or Form.SIGNATURE) if is_on else None)
+        elif name == "tests":
+            profile = profile._replace(reaching_tests=is_on)
+        elif name == "exceptions":
+            profile = profile._replace(exceptions=is_on)
+    return profile
 
 
 def _forms(value: object) -> tuple[Form, ...]:
