@@ -222,8 +222,8 @@ class Request:
 
 
 def prepare_profile(root: Path, word: str | None, switches: Mapping[str, bool]) -> tuple[Profile, int | None]:
-    """The profile and the budget in force: those of `[tool.contextc]`, unless `word` names a profile or a TOML file with
-    the keys of one; then the switches. Raises ConfigurationError, before anything is analysed."""
+    """The profile and the budget in force: those of `[tool.contextc]`, unless `word` names a profile or a TOML file
+    with the keys of one; then the switches. Raises ConfigurationError, before anything is analysed."""
     settings = load_settings(root)
     if word is None:
         profile = choose_profile(settings.profile, "[tool.contextc] profile")

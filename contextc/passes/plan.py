@@ -226,11 +226,11 @@ class Planner:
 
     def _form_of(self, candidate: Candidate, symbol: Symbol) -> tuple[Form, str]:
         """The last form of a candidate, and why."""
-        profile, hop = self._profile, candidate.hop
+        profile, hop, is_used = self._profile, candidate.hop, candidate.direction is Direction.USES
         if candidate.direction is Direction.TESTS:
             return Form.NAME, "a test that reaches the target"
         if symbol.kind is SymbolKind.MODULE:
-            return Form.NAME, "a module used as such" if candidate.direction is Direction.USES else "code that runs it"
+            return Form.NAME, "a module used as such" if is_used else "code that runs it"
         if candidate.direction is Direction.USED_BY:
             form, why = profile.caller_form_at(hop), "calls the target" if hop == 1 else f"calls it over {hop} calls"
             if candidate.symbol in self._by_name:
@@ -239,7 +239,7 @@ class Planner:
                 form, why = Form.SIGNATURE, "around the target, and calls it"
             elif not self._lines.get(candidate.symbol) and form is not Form.NAME:
                 form, why = Form.SIGNATURE, "runs in front of the target"
-        elif candidate.via is not None and candidate.via.kind is EdgeKind.OVERRIDES and candidate.direction is Direction.USES:
+        elif is_used and candidate.via is not None and candidate.via.kind is EdgeKind.OVERRIDES:
             form, why = Form.SIGNATURE, "overrides what is called at an unresolved site"
         elif candidate.direction is Direction.OVERRIDDEN and candidate.via is not None and profile.overrides:
             is_below = candidate.via.caller == candidate.symbol

@@ -37,7 +37,7 @@ class Profile(NamedTuple):
     most_overrides: int = 12
     reaching_tests: bool = True  # tests that reach the target, by name
     tests: int = 10  # symbols of test files shown, by name, for a target that is no test
-    docstring_lines: int = 5  # a longer docstring of an interface is cut after its first paragraph
+    docstring_lines: int = 5  # a longer docstring of an interface ends after its first paragraph; 0: none is shown
     value_chars: int = 200  # a longer right-hand side of a variable is elided
     attributes: int = 40  # declared attributes shown in a class's interface
     alternatives: int = 24  # targets of one site shown when it has many (overrides, enumerated names)
@@ -179,7 +179,8 @@ def _flag(value: object) -> bool:
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "forms": _forms, "max_hops": _count, "followed": _kinds, "exceptions": _flag, "certainty": _certainties,
-    "callers": _forms_or_none, "calling_lines": _count, "most_callers": _count, "overrides": _form_or_none, "most_overrides": _count,
-    "reaching_tests": _flag, "tests": _count, "docstring_lines": _count, "value_chars": _count, "attributes": _count,
-    "alternatives": _count, "interface_chance": _chance, "least_chance": _chance,
+    "callers": _forms_or_none, "calling_lines": _count, "most_callers": _count, "overrides": _form_or_none,
+    "most_overrides": _count, "reaching_tests": _flag, "tests": _count, "docstring_lines": _count,
+    "value_chars": _count, "attributes": _count, "alternatives": _count, "interface_chance": _chance,
+    "least_chance": _chance,
 }  # fmt: skip

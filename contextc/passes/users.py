@@ -100,7 +100,8 @@ def find_alternatives(
     known = inside.union(c.symbol for c in candidates)
     found: dict[str, Candidate] = {}
     for candidate in candidates:
-        if candidate.hop != 1 or candidate.direction is not Direction.USES or not _is_called_openly(graph, candidate, inside):
+        is_used = candidate.hop == 1 and candidate.direction is Direction.USES
+        if not is_used or not _is_called_openly(graph, candidate, inside):
             continue
         layer = [candidate.symbol]
         for below in layer:  # overriders are added in order
@@ -113,10 +114,8 @@ def find_alternatives(
 
 
 def _is_called_openly(graph: CallGraph, candidate: Candidate, inside: set[str]) -> bool:
-    for edge in graph.edges_to(candidate.symbol, CALL_KINDS):
-        if edge.caller in inside and any(s.site == edge.site and s.line == edge.line for s in graph.unresolved_in(edge.caller)):
-            return True
-    return False
+    edges = [edge for edge in graph.edges_to(candidate.symbol, CALL_KINDS) if edge.caller in inside]
+    return any((s.line, s.site) == (e.line, e.site) for e in edges for s in graph.unresolved_in(e.caller))
 
 
 def find_overriders(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
