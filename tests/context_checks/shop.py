@@ -117,8 +117,8 @@ SHOP = {"shop/__init__.py": "", "shop/models.py": MODELS, "shop/views.py": VIEWS
 
 
 def analyze(root: Path, **options: Any) -> engine.Repository:
-    """The repository at `root`, without cache or libraries, so that a test costs a tenth of a second."""
-    return engine.analyze_repository(engine.Options(root=root, jedi=False, workers=1, cache=False, **options))
+    """The repository at `root`, in this process; what libraries are is read once for all tests."""
+    return engine.analyze_repository(engine.Options(root=root, jedi=False, workers=1, **options))
 
 
 def compile_one(repository: engine.Repository, target: str, **request: Any) -> Compilation:
