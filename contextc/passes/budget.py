@@ -43,12 +43,21 @@ def fit(renderer: Renderer, planner: Planner, draft: Draft, budget: int) -> Comp
     """All of the draft where it fits, or its first steps, as many as fit. Raises BudgetTooSmall."""
     if budget == NO_BOUND:
         return renderer.render(planner.take(draft))
-    steps = len(draft.steps)
+    found = _search(renderer, planner, draft, budget)
+    if found is None:
+        least = _find_least(renderer, planner, draft, budget)
+        target = renderer.target.text
+        raise BudgetTooSmall(f"--budget {budget}: too small for '{target}', {least} is the least that works")
+    return found
+
+
+def _search(renderer: Renderer, planner: Planner, draft: Draft, budget: int) -> Compilation | None:
+    """The bisection; None where no number of steps that it looks at fits."""
     whole = renderer.render(planner.take(draft), budget)
     if whole.context.tokens <= budget:
         return whole
     best: Compilation | None = None
-    low, high = 0, steps + 1  # so many steps, the text brief; what fits is below `high`
+    low, high = 0, len(draft.steps) + 1  # so many steps, the text brief; what fits is below `high`
     while low < high:
         middle = (low + high) // 2
         made = _render_steps(renderer, planner, draft, middle, budget)
@@ -56,11 +65,20 @@ def fit(renderer: Renderer, planner: Planner, draft: Draft, budget: int) -> Comp
             best, low = made, middle + 1
         else:
             high = middle
-    if best is None:
-        least = _render_steps(renderer, planner, draft, 0, budget).context.tokens
-        target = renderer.target.text
-        raise BudgetTooSmall(f"--budget {budget}: too small for '{target}', {least} is the least that works")
     return best
+
+
+def _find_least(renderer: Renderer, planner: Planner, draft: Draft, budget: int) -> int:
+    """The smallest budget that works. Where one works each larger one does; a text with no step isn't always the
+    shortest: it may have more to tell of what is left out. The text names the budget, whose digits count too."""
+    least = _render_steps(renderer, planner, draft, 0, budget).context.tokens
+    while _search(renderer, planner, draft, least) is None:
+        least += 1
+    while (found := _search(renderer, planner, draft, least - 1)) is not None:
+        least = found.context.tokens
+        while _search(renderer, planner, draft, least) is None:
+            least += 1
+    return least
 
 
 def _render_steps(renderer: Renderer, planner: Planner, draft: Draft, count: int, budget: int) -> Compilation:

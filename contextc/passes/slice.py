@@ -12,17 +12,21 @@ What a symbol uses is what its shown text uses:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from contextc.graph.call_graph import CallGraph
-from contextc.model.edge import Edge, EdgeKind
+from contextc.model.edge import Edge, EdgeKind, Rule
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Candidate, Direction
 from contextc.model.symbol import Symbol
-from contextc.passes.evidence import chance_of, chance_of_both
+from contextc.passes.evidence import SURE, chance_of, chance_of_both
 from contextc.passes.profile import DEFAULT_PROFILE, FOLLOWED, Profile
 
 _FROM_SEEDS_ONLY = frozenset({EdgeKind.IMPORTS, EdgeKind.OVERRIDES})
+# Rules that list what a name of known shape can mean: it means one of them. Of two the half is right, of fifty little;
+# what was measured over all such edges says nothing of one site.
+_ENUMERATING = frozenset({Rule.GETATTR_PATTERN, Rule.IMPORT_PATTERN})
 _STATEMENTS = frozenset({SymbolKind.VARIABLE, SymbolKind.ATTRIBUTE})
 _IN_CLASS_BODY = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.LAMBDA})
 
@@ -42,10 +46,13 @@ def slice_context(
         chances: dict[str, int] = {}
         worst = profile.certainty_at(hop).rank
         for symbol in layer:
-            for edge in uses_of(graph, symbol, hop == 1, profile.followed):
+            edges = list(uses_of(graph, symbol, hop == 1, profile.followed))
+            sizes = Counter(_site(edge) for edge in edges if edge.rule in _ENUMERATING)
+            for edge in edges:
                 if edge.certainty.rank > worst:
                     continue
-                chance = chance_of_both(reached[symbol.id].chance, chance_of(edge))
+                real = max(chance_of(edge), SURE // sizes[_site(edge)] if edge.rule in _ENUMERATING else 0)
+                chance = chance_of_both(reached[symbol.id].chance, real)
                 for callee in brought_by(graph, edge):
                     if callee in reached:
                         continue
@@ -59,6 +66,10 @@ def slice_context(
             reached[symbol.id] = Candidate(symbol.id, hop, edge, chances[symbol.id], direction)
             found.append(reached[symbol.id])
     return tuple(found)
+
+
+def _site(edge: Edge) -> tuple[object, ...]:
+    return (edge.caller, edge.path, edge.line, edge.site, edge.kind, edge.rule)
 
 
 def uses_of(

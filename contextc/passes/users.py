@@ -151,8 +151,10 @@ def find_tests(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
 def lines_of(graph: CallGraph, candidate: Candidate, seeds: Sequence[str]) -> tuple[int, ...]:
     """The lines of a direct caller at which it calls a seed; of a more distant one, that of the call that led to it."""
     goals = set(_inside(graph, seeds))
-    edges = [edge for owner in (candidate.symbol, *(s.id for s in graph.descendants(candidate.symbol)))
-             for edge in graph.edges_from(owner, CALL_KINDS) if edge.callee in goals]  # fmt: skip
+    symbol = graph.symbol(candidate.symbol)
+    inner = [s for s in graph.descendants(symbol.id) if symbol.kind in _FUNCTIONS or s.kind is SymbolKind.LAMBDA]
+    owners = [symbol.id, *(s.id for s in inner)]
+    edges = [e for owner in owners for e in graph.edges_from(owner, CALL_KINDS) if e.callee in goals]
     via = candidate.via
     is_own = via is not None and via.caller == candidate.symbol
     return tuple(sorted({edge.line for edge in edges} or ({via.line} if via is not None and is_own else ())))

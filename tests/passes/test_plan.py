@@ -6,7 +6,7 @@ import pytest
 
 from contextc.graph.queries import find_target
 from contextc.model.plan import Candidate, Form
-from contextc.passes.compilation import read_sources
+from contextc.passes.compilation import Inputs, read_sources
 from contextc.passes.evidence import SURE
 from contextc.passes.plan import Plan, Planner
 from contextc.passes.profile import DEFAULT_PROFILE, Profile
@@ -64,10 +64,14 @@ EDGES: list[EdgeRow] = [
 ]
 
 
+def inputs_of(made: Repository) -> Inputs:
+    return Inputs(made.graph, made.texts, DEFAULT_PROFILE, load_tokenizer("chars4"))
+
+
 def plan(hops: int = 2, edges: list[EdgeRow] = EDGES, profile: Profile = DEFAULT_PROFILE, target: str = "app.py::show") -> Plan:  # fmt: skip  # noqa: E501
     made = Repository(TEXTS, edges)
     candidates = slice_context(made.graph, find_target(made.graph, target).symbols, hops + 1)
-    sources = read_sources(made.graph, made.texts, [c.symbol for c in candidates])
+    sources = read_sources(inputs_of(made), [c.symbol for c in candidates])
     return Planner(made.graph, sources, profile, load_tokenizer("chars4"), hops).plan(candidates)
 
 
@@ -126,7 +130,7 @@ def test_many_targets_of_one_site_are_bounded(kind: str, certainty: str) -> None
     ]
     made = Repository(texts, edges)
     candidates = slice_context(made.graph, ["app:show"], 2)
-    sources = read_sources(made.graph, made.texts, [c.symbol for c in candidates])
+    sources = read_sources(inputs_of(made), [c.symbol for c in candidates])
     found = Planner(made.graph, sources, Profile(alternatives=5), load_tokenizer("chars4"), 2).plan(candidates)
     assert len(found.items) == 1 + 5
     assert {o.why for o in found.omitted} == {"one of many targets at app.py:4"}
@@ -151,7 +155,7 @@ LONG = f'    """Long.\n\n    More."""\n{BODY}\n'
 
 def plan_candidates(candidates: list[Candidate], texts: dict[str, str], profile: Profile = DEFAULT_PROFILE) -> Plan:
     made = Repository(texts)
-    sources = read_sources(made.graph, made.texts, [c.symbol for c in candidates])
+    sources = read_sources(inputs_of(made), [c.symbol for c in candidates])
     return Planner(made.graph, sources, profile, load_tokenizer("chars4"), 2).plan(candidates)
 
 

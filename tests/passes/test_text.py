@@ -77,7 +77,8 @@ EDGES: list[EdgeRow] = [
 
 
 def compiled(target: str = "views.py", *, explain: bool = False, tokenizer: str = "o200k", hops: int | None = None,
-             views: str | bytes = VIEWS, markup: str = "markdown", budget: int | None = 0) -> Compilation:  # fmt: skip
+             views: str | bytes = VIEWS, markup: str = "markdown", budget: int | None = 0,
+             docstring_lines: int = 5) -> Compilation:  # fmt: skip
     made = Repository(
         {"views.py": views, "models.py": MODELS},
         EDGES,
@@ -88,7 +89,8 @@ def compiled(target: str = "views.py", *, explain: bool = False, tokenizer: str 
         ],
     )
     tokens = load_tokenizer(tokenizer)
-    inputs = Inputs(made.graph, made.texts, DEFAULT_PROFILE, tokens, None, explain, budget, markup)
+    profile = DEFAULT_PROFILE._replace(docstring_lines=docstring_lines)
+    inputs = Inputs(made.graph, made.texts, profile, tokens, None, explain, budget, markup)
     return compile_slice(inputs, target, hops)
 
 
@@ -122,7 +124,7 @@ def test_a_tie_is_broken_by_a_line_end() -> None:
 def test_a_file_target_is_whole_and_verbatim_and_comes_first() -> None:
     text = compiled().context.text
     assert VIEWS.lstrip("\n") in text
-    assert text.index("`views.py` target, whole") < text.index("`models.py`")
+    assert text.index("`views.py` target, whole") < text.index("# models.py\n")
 
 
 def test_a_symbol_target_has_its_source_and_the_imports_it_uses() -> None:
@@ -133,14 +135,15 @@ def test_a_symbol_target_has_its_source_and_the_imports_it_uses() -> None:
 
 
 def test_fences_are_longer_than_any_run_inside() -> None:
-    text = compiled().context.text
-    opening = re.search(r"`models.py`[^\n]*\n\n(`+)python\n", text)
+    text = compiled(docstring_lines=15).context.text
+    opening = re.search(r"\n(`+)python\n# models.py\n", text)
     assert opening is not None and len(opening.group(1)) == 5
 
 
 def test_possible_targets_and_unresolved_sites_are_named_with_their_lines() -> None:
     text = compiled().context.text
-    assert "`views.py:10`" in text and "possible (getattr-pattern): `models:User.do_a`, `models:User.do_b`" in text
+    said = "10: `models:User.do_a`, `models:User.do_b`"
+    assert "- `views.py` possible (getattr-pattern), line by line: " in text and said in text
     assert "- `views.py` unresolved (untyped-receiver), line by line: `user.gone` 8" in text
     messages = {(w.path, w.line): w.message for w in compiled().context.warnings}
     assert messages["views.py", 8] == "unresolved (untyped-receiver): user.gone"
@@ -149,7 +152,7 @@ def test_possible_targets_and_unresolved_sites_are_named_with_their_lines() -> N
 
 def test_what_is_left_out_has_a_line_with_a_way_to_get_it() -> None:
     text = compiled(hops=1).context.text
-    fetch = "`contextc compile ROOT views.py --max-hops 2`"
+    fetch = "`contextc compile ROOT TARGET --max-hops 2`"
     assert f"- 2 symbols (hop 2, past the last hop shown): `models:Base`, `models:notify`; {fetch}" in text
     assert "- not analysed, files or folders: 1; `contextc graph ROOT` lists them" in text
 
@@ -168,7 +171,7 @@ def test_names_from_the_repository_cannot_leave_their_place() -> None:
     document = made.document._replace(groups=(group,), target="x`y\nz")
     text, _ = assemble(document, "markdown", made.tokenizer)
     assert "\x1b" not in text and "\n## evil" not in text
-    assert "## ``a`b\\n## evil\\x1b[31m.py``" in text
+    assert "\n# a`b\\n## evil\\x1b[31m.py\n" in text
     root = ElementTree.fromstring(assemble(document, "xml", made.tokenizer)[0])
     assert root.find("file").attrib["path"] == "a`b\\n## evil\\x1b[31m.py"  # type: ignore[union-attr]
 

@@ -49,7 +49,7 @@ def test_precedence(tmp_path: Path) -> None:
     [
         (
             '[tool.contextc]\nincludes = ["a"]',
-            "has no key 'includes'; remove it or use one of: environment, exclude, include",
+            "has no key 'includes'; remove it or use one of: budget, environment, exclude",
         ),
         ('[tool.contextc]\ninclude = "a"', "include must be a list of patterns such as [\"src/\"], not 'a'"),
         ("[tool.contextc]\ninclude = [1]", 'include must be a list of patterns such as ["src/"], not [1]'),
