@@ -10,12 +10,14 @@ TESTS ?= tests
 JOBS ?= 2
 FUZZ ?= 5000
 
+comma := ,
+space := $(subst ,, )
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONTEXTC := $(BIN)/python -m contextc
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint arch check-html case bench-real bench-accuracy bench-accuracy-jedi bench-accuracy-tests bench-accuracy-baseline bench-context bench-speed fuzz self docs lock clean
+.PHONY: help demo test check lint arch check-html case bench-real bench-accuracy bench-accuracy-jedi bench-accuracy-tests bench-accuracy-baseline bench-context bench-profiles bench-speed fuzz self docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +76,10 @@ bench-accuracy-baseline: $(READY) ## take the figures of the last bench-accuracy
 
 bench-context: $(READY) ## what recorded targets really called, shown in their context (downloads; PACKAGES=click)
 	@$(BIN)/python benchmarks/context_quality.py $(if $(PACKAGES),--packages $(PACKAGES))
+
+bench-profiles: $(READY) ## the same by profile, those of benchmarks/profiles too, without a budget (downloads; PACKAGES=click)
+	@$(BIN)/python benchmarks/context_quality.py --budgets 100000 $(if $(PACKAGES),--packages $(PACKAGES)) \
+		--profiles edit,explore,review,fix,$(subst $(space),$(comma),$(sort $(basename $(notdir $(wildcard benchmarks/profiles/*.toml)))))
 
 bench-speed: $(READY) ## CPU seconds of one compile, cold and warm, beside the name-only compiler (downloads)
 	@$(BIN)/python benchmarks/speed.py

@@ -4,7 +4,7 @@
 
 In: a JSON object a line, `{"root", "path", "qualname", "budget"}`. Out: a line each, the context as `contextc compile
 ROOT PATH::QUALNAME --budget BUDGET --format json` prints it, with "seconds"; `{"failed": …}` where that would be an
-error. PROFILE: edit (the default), explore, review, fix, or a JSON object with the keys of a profile.
+error. PROFILE: edit (the default), explore, review, fix, or the name of a file in benchmarks/profiles.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
 from contextc import engine
+from contextc.analyzer.settings import read_toml_file
 from contextc.errors import UserError
 from contextc.passes.json_form import render_json
 from contextc.passes.profile import PROFILES, Profile, read_profile
@@ -53,8 +54,11 @@ class Adapter:
 
 
 def name_profile(word: str) -> Profile:
-    """A profile by its name, or of a JSON object."""
-    return PROFILES[word] if word in PROFILES else read_profile(json.loads(word), word)
+    """A profile by its name, or that of benchmarks/profiles/NAME.toml."""
+    if word in PROFILES:
+        return PROFILES[word]
+    path = REPOSITORY / "benchmarks" / "profiles" / f"{word}.toml"
+    return read_profile(read_toml_file(path, "PROFILE"), word)
 
 
 def main() -> int:

@@ -107,7 +107,7 @@ def main() -> int:
     parser.add_argument("--packages", default=PACKAGES, help="comma-separated, of the oracle's seven")
     parser.add_argument("--targets", type=int, default=60, help="targets a package")
     parser.add_argument("--budgets", default=f"1000,2000,4000,{NO_BUDGET}", help="comma-separated, tokens")
-    parser.add_argument("--profiles", default="edit", help="comma-separated names")
+    parser.add_argument("--profiles", default="edit", help="comma-separated names, of benchmarks/profiles too")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     arguments = parser.parse_args()
     packages = arguments.packages.split(",")
