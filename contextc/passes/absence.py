@@ -22,6 +22,7 @@ from contextc.passes.compilation import Compilation, count_left_out
 from contextc.passes.explanation import Chains
 from contextc.passes.forms import first_line
 from contextc.passes.markdown import printable_line
+from contextc.passes.plan import find_holder
 from contextc.passes.routes import Route, Step, find_route, turn_round, write_chain
 from contextc.passes.slice import text_owners
 
@@ -74,8 +75,10 @@ class _Question:
             yield from self._tell_shown(shown)
 
     def _find_holder(self) -> Item | None:
-        """The innermost item around, whose text has this symbol's in it; a class's interface has its members' names
-        alone."""
+        """The innermost item around, whose text has this symbol's in it."""
+        holder = find_holder(self._graph, self._items, self._symbols[0], self._compilation.profile)
+        if holder is not None:
+            return holder
         parent = self._graph.symbol(self._symbols[0]).parent
         while parent is not None:
             item = self._items.get(parent)

@@ -21,7 +21,15 @@ from contextc.passes.profile import Profile
 from contextc.passes.seeds.summary import summarise_seeds
 from contextc.passes.seeds.values import Seeds
 from contextc.passes.slice import slice_context
-from contextc.passes.users import find_alternatives, find_overriders, find_tests, find_users, find_wrappers, lines_of
+from contextc.passes.users import (
+    find_alternatives,
+    find_first_run,
+    find_overriders,
+    find_tests,
+    find_users,
+    find_wrappers,
+    lines_of,
+)
 
 
 def compile_slice(inputs: Inputs, target: str | Target | Seeds, max_hops: int | None = None) -> Compilation:
@@ -82,7 +90,8 @@ def find_candidates(
     """All that stands to the target in one of the directions of the profile, each symbol once: what it uses, with one
     hop more than is shown so that what is left out is counted, who uses it, what overrides it, tests."""
     found = {c.symbol: c for c in slice_context(graph, seeds, last + 1, profile)}
-    alternatives = find_alternatives(graph, seeds, tuple(found.values()))
+    uses = tuple(found.values())
+    alternatives = (*find_alternatives(graph, seeds, uses), *find_first_run(graph, uses))
     users = find_users(graph, seeds, profile, len(profile.callers))
     wrappers = find_wrappers(graph, seeds) if profile.callers else ()
     overriders = find_overriders(graph, seeds) if profile.overrides is not None else ()

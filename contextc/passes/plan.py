@@ -240,7 +240,7 @@ class Planner:
             elif not self._lines.get(candidate.symbol) and form is not Form.NAME:
                 form, why = Form.SIGNATURE, "runs in front of the target"
         elif is_used and candidate.via is not None and candidate.via.kind is EdgeKind.OVERRIDES:
-            form, why = Form.SIGNATURE, "overrides what is called at an unresolved site"
+            form, why = Form.SIGNATURE, "overrides what is called at or beside an unresolved site"
         elif candidate.direction is Direction.OVERRIDDEN and candidate.via is not None and profile.overrides:
             is_below = candidate.via.caller == candidate.symbol
             form, why = profile.overrides, "overrides the target" if is_below else "what the target overrides"
@@ -268,18 +268,20 @@ class Planner:
         items = {item.symbol: item for item in draft.fixed}
         for step in draft.steps[:count]:
             items[step.item.symbol] = step.item
-        late: dict[str, Omission] = {}
+        late = {}
         for step in draft.steps[count:] if count is not None else ():
-            name = step.item.symbol
-            if name not in items and name not in late:
-                late[name] = Omission(name, step.item.hop, PAST_BUDGET, draft.whole[name])
+            late[step.item.symbol] = step.item
         self._settle_what_is_inside(items)
         self._show_whole_classes(items)
         self._settle_what_is_inside(items)
+        for name, item in late.items():
+            if name not in items and (holder := find_holder(self._graph, items, name, self._profile)) is not None:
+                items[name] = item._replace(why=f"inside {holder.symbol}")
         self._add_overloads(items)
         self._keep_what_is_inside(items)
-        omitted = (*draft.omitted, *(o for o in late.values() if o.symbol not in items))
-        return Plan(tuple(sorted(items.values(), key=self._order)), omitted)
+        omitted = [o for o in draft.omitted if find_holder(self._graph, items, o.symbol, self._profile) is None]
+        omitted += [Omission(n, i.hop, PAST_BUDGET, draft.whole[n]) for n, i in late.items() if n not in items]
+        return Plan(tuple(sorted(items.values(), key=self._order)), tuple(omitted))
 
     def _order(self, item: Item) -> tuple[object, ...]:
         symbol = self._graph.symbol(item.symbol)
@@ -337,6 +339,22 @@ class Planner:
 
 def _of(candidates: Sequence[Candidate], direction: Direction) -> list[Candidate]:
     return [c for c in candidates if c.direction is direction]
+
+
+def find_holder(graph: CallGraph, items: Mapping[str, Item], name: str, profile: Profile) -> Item | None:
+    """The item whose text shows a symbol that is none itself: something around it in full, or, of an attribute, its
+    class as an interface, which declares as many attributes as the profile says."""
+    symbol = graph.symbol(name)
+    cls = items.get(symbol.parent or "")
+    if symbol.kind is SymbolKind.ATTRIBUTE and cls is not None and cls.form is Form.INTERFACE:
+        others = [s.id for s in graph.children(cls.symbol) if s.kind is SymbolKind.ATTRIBUTE and s.id not in items]
+        return cls if name in others[: profile.attributes] else None
+    while symbol.parent is not None:
+        holder = items.get(symbol.parent)
+        if holder is not None and holder.form is Form.FULL:
+            return holder
+        symbol = graph.symbol(symbol.parent)
+    return None
 
 
 def take_likeliest(candidates: Sequence[Candidate], most: int) -> list[Candidate]:

@@ -42,7 +42,7 @@ class Profile(NamedTuple):
     attributes: int = 40  # declared attributes shown in a class's interface
     alternatives: int = 24  # targets of one site shown when it has many (overrides, enumerated names)
     interface_chance: int = 125_000  # what is less likely to be real has its signature shown at most
-    least_chance: int = 10_000  # what is less likely to be real is left out
+    least_chance: int = 3_000  # what is less likely to be real is left out
 
     def form_at(self, hop: int) -> Form:
         """The form a symbol of that hop gets unless something else decides."""

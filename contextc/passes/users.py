@@ -9,7 +9,7 @@ what calls a closure of the target, or a member of a class that is the target, c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.edge import CALL_KINDS, Edge, EdgeKind
@@ -55,22 +55,40 @@ def find_users(graph: CallGraph, seeds: Sequence[str], profile: Profile, hops: i
     return tuple(found)
 
 
+def find_first_run(graph: CallGraph, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """What runs first where the seeds call a decorated function: what its decorator put in its place."""
+    known = {c.symbol for c in candidates if c.hop < 2}
+    found: dict[str, Candidate] = {}
+    for candidate in candidates:
+        edge = candidate.via
+        if candidate.hop == 1 and edge is not None and edge.kind.is_call:
+            for wrapper, decoration in _iterate_wrappers(graph, graph.symbol(candidate.symbol)):
+                if wrapper.id not in known:
+                    chance = chance_of_both(candidate.chance, _WRAPPED)
+                    found.setdefault(wrapper.id, Candidate(wrapper.id, 1, decoration, chance))
+    return tuple(found[name] for name in sorted(found, key=lambda name: _order(graph.symbol(name))))
+
+
 def find_wrappers(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
     """What a decorator of a seed puts in its place, which calls it: the `__call__` of a decorator class, the functions
     that a decorator function makes. Where many functions are decorated so, what such a wrapper holds is widened and has
     no edge to each; that it runs in front is sure all the same, that it calls the seed nearly."""
     found: dict[str, Candidate] = {}
     for seed in map(graph.symbol, seeds):
-        if seed.kind not in _FUNCTIONS or seed.parent is None:
-            continue
-        for edge in graph.edges_from(seed.parent, _DECORATORS):
-            is_there = edge.path == seed.path and seed.line <= edge.line <= seed.end_line
-            if not is_there or edge.site is not None:  # what is written there is called before it decorates
-                continue
-            for wrapper in _wrappers_of(graph, graph.symbol(edge.callee)):
-                if _is_open(graph, wrapper):
-                    found.setdefault(wrapper.id, Candidate(wrapper.id, 1, edge, _WRAPPED, Direction.USED_BY))
+        for wrapper, edge in _iterate_wrappers(graph, seed):
+            if _is_open(graph, wrapper):
+                found.setdefault(wrapper.id, Candidate(wrapper.id, 1, edge, _WRAPPED, Direction.USED_BY))
     return tuple(found[name] for name in sorted(found, key=lambda name: _order(graph.symbol(name))))
+
+
+def _iterate_wrappers(graph: CallGraph, function: Symbol) -> Iterator[tuple[Symbol, Edge]]:
+    """What the decorators of a function can leave in its place, each with the edge of the decoration."""
+    if function.kind not in _FUNCTIONS or function.parent is None:
+        return
+    for edge in graph.edges_from(function.parent, _DECORATORS):
+        is_there = edge.path == function.path and function.line <= edge.line <= function.end_line
+        if is_there and edge.site is None:  # what is written there is called before it decorates
+            yield from ((wrapper, edge) for wrapper in _wrappers_of(graph, graph.symbol(edge.callee)))
 
 
 def _wrappers_of(graph: CallGraph, decorator: Symbol) -> list[Symbol]:
@@ -114,8 +132,15 @@ def find_alternatives(
 
 
 def _is_called_openly(graph: CallGraph, candidate: Candidate, inside: set[str]) -> bool:
+    """Whether it is called at a site that is not fully resolved, or beside one that calls a method of that name on a
+    receiver of which nothing is known: what a method hands on to parts of its own kind."""
+    name = f".{candidate.symbol.rpartition('.')[2]}"
     edges = [edge for edge in graph.edges_to(candidate.symbol, CALL_KINDS) if edge.caller in inside]
-    return any((s.line, s.site) == (e.line, e.site) for e in edges for s in graph.unresolved_in(e.caller))
+    return any(
+        (site.line, site.site) == (edge.line, edge.site) or (site.detail or "").endswith(name)
+        for edge in edges
+        for site in graph.unresolved_in(edge.caller)
+    )
 
 
 def find_overriders(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:

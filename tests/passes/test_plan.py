@@ -68,8 +68,9 @@ def inputs_of(made: Repository) -> Inputs:
     return Inputs(made.graph, made.texts, DEFAULT_PROFILE, load_tokenizer("chars4"))
 
 
-def plan(hops: int = 2, edges: list[EdgeRow] = EDGES, profile: Profile = DEFAULT_PROFILE, target: str = "app.py::show") -> Plan:  # fmt: skip  # noqa: E501
-    made = Repository(TEXTS, edges)
+def plan(hops: int = 2, edges: list[EdgeRow] = EDGES, profile: Profile = DEFAULT_PROFILE, target: str = "app.py::show",
+         texts: dict[str, str] = TEXTS) -> Plan:  # fmt: skip
+    made = Repository(texts, edges)
     candidates = slice_context(made.graph, find_target(made.graph, target).symbols, hops + 1)
     sources = read_sources(inputs_of(made), [c.symbol for c in candidates])
     return Planner(made.graph, sources, profile, load_tokenizer("chars4"), hops).plan(candidates)
@@ -193,7 +194,7 @@ def test_what_is_unlikely_has_a_signature_and_what_is_most_unlikely_is_left_out(
     assert [(i.symbol, i.form, i.why) for i in made.items[1:]] == [
         ("many:f0", Form.INTERFACE, "hop 1"),
         ("many:f1", Form.SIGNATURE, "hop 1, real in one of 8 such cases"),
-        ("many:f2", Form.SIGNATURE, "hop 1, real in one of 100 such cases"),
+        ("many:f2", Form.SIGNATURE, "hop 1, real in one of 333 such cases"),
     ]
     assert [(o.symbol, o.why) for o in made.omitted] == [("many:f3", "real in less than one of 100 such cases")]
 
@@ -202,3 +203,16 @@ def test_a_target_is_shown_whole_however_unlikely() -> None:
     candidates, texts = reach_many([SURE])
     made = plan_candidates([c._replace(chance=1) for c in candidates[:1]], texts)
     assert forms(made) == {"app:show": Form.FULL}
+
+
+def test_an_attribute_that_its_class_shows_is_not_left_out() -> None:
+    texts = {"app.py": "def show(k): k.run()\n", "lib.py": "class K:\n    attr: int = 3\n    def run(self): ...\n    def far(self): ...\n"}  # fmt: skip  # noqa: E501
+    edges: list[EdgeRow] = [
+        ("app:show", "lib:K", "USES_TYPE"), ("app:show", "lib:K.run", "CALL"),
+        ("lib:K.run", "lib:K.attr", "READS_ATTRIBUTE"), ("lib:K.run", "lib:K.far", "CALL"),
+    ]  # fmt: skip
+    made = plan(hops=1, texts=texts, edges=edges)
+    assert forms(made)["lib:K"] in (Form.INTERFACE, Form.FULL)
+    assert "lib:K.attr" not in {o.symbol for o in made.omitted}
+    unshown = plan(hops=1, texts=texts, edges=edges, profile=Profile(attributes=0))
+    assert ("lib:K.attr" in {o.symbol for o in unshown.omitted}) is (forms(unshown)["lib:K"] is Form.INTERFACE)
