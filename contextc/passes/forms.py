@@ -148,15 +148,21 @@ def _is_telling(decorator: ast.expr) -> bool:
 
 
 def _parse_statement(text: str) -> ast.stmt | None:
-    """The first statement; None for what is too long, newer than this interpreter's grammar, or broken."""
-    if len(text) > _LONGEST_PARSED:
-        return None
+    """The first statement; None where there is none to be read."""
+    return next(iter(parse_quietly(text, _LONGEST_PARSED)), None)
+
+
+def parse_quietly(text: str, longest: int) -> list[ast.stmt]:
+    """The statements of a text; none of what has more than `longest` characters, is newer than this interpreter's
+    grammar, or broken."""
+    if len(text) > longest:
+        return []
     try:
         with warnings.catch_warnings():  # of the author's escapes and comparisons: not ours to tell
             warnings.simplefilter("ignore")
-            return ast.parse(text).body[0]
-    except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
-        return None
+            return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def docstring_text(symbol: Symbol, source: Source, longest: int) -> str:

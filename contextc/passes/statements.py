@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+from contextc.passes.forms import parse_quietly
 
 _LONGEST = 400_000  # characters of a definition that is taken apart
 _TAIL = re.compile(r"[ \t\f]*(?:else|finally)[ \t\f]*:")
@@ -77,14 +78,7 @@ class Broken(Exception):
 
 def parse_fragment(text: str) -> ast.stmt | None:
     """The one definition that indented text holds, as the second line of a block; None where it can't be read."""
-    if len(text) > _LONGEST:
-        return None
-    try:
-        with warnings.catch_warnings():  # of the author's escapes and comparisons: not ours to tell
-            warnings.simplefilter("ignore")
-            block = ast.parse(f"if 1:\n{text}\n" if text[:1] in " \t\f" else f"\n{text}\n").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    block = parse_quietly(f"if 1:\n{text}\n" if text[:1] in " \t\f" else f"\n{text}\n", _LONGEST)
     inside = block[0].body if len(block) == 1 and isinstance(block[0], ast.If) else block
     return inside[0] if len(inside) == 1 else None
 

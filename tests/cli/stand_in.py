@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from contextc.engine import Request
 from contextc.errors import ConfigurationError
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.measure import Measurement, measure_graphs
@@ -36,17 +37,6 @@ class User:
     "app/odd\x1b[31m.py": "def f(): ...\n",
 }
 EDGES: list[EdgeRow] = [("app.views:show", "app.models:User.save", "CALL", "certain", "receiver-declared", "4")]
-
-
-class Request(NamedTuple):
-    tokenizer: str = "o200k"
-    max_hops: int | None = None
-    budget: int | None = None
-    profile: Profile = DEFAULT_PROFILE
-    explain: bool = False
-    markup: str = "markdown"
-    mask: bool = True
-    line_numbers: bool = False
 
 
 class Given(NamedTuple):
