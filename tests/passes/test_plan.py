@@ -196,7 +196,7 @@ def test_what_is_unlikely_has_a_signature_and_what_is_most_unlikely_is_left_out(
         ("many:f1", Form.SIGNATURE, "hop 1, real in one of 8 such cases"),
         ("many:f2", Form.SIGNATURE, "hop 1, real in one of 333 such cases"),
     ]
-    assert [(o.symbol, o.why) for o in made.omitted] == [("many:f3", "real in less than one of 100 such cases")]
+    assert [(o.symbol, o.why) for o in made.omitted] == [("many:f3", "real in less than one of 333 such cases")]
 
 
 def test_a_target_is_shown_whole_however_unlikely() -> None:
