@@ -41,7 +41,7 @@ NO_BOUND = 0
 
 class Inputs(NamedTuple):
     """What every compilation of one repository starts from. `naive_tokens`: None to count all the files. `budget`: the
-    most tokens of the text; None: 8,000, or what the target takes and half as many again; 0: no bound. `line_numbers`:
+    most tokens of the text; None: the default (`budget.allow`); 0: no bound. `line_numbers`:
     each line of the repository's code begins with its number."""
 
     graph: CallGraph

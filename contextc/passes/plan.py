@@ -26,6 +26,7 @@ from contextc.passes.evidence import SURE
 from contextc.passes.forms import Source, full_text
 from contextc.passes.profile import Profile
 from contextc.passes.skeleton import own_text
+from contextc.passes.slice import source_order
 from contextc.passes.tokens import Tokenizer
 from contextc.passes.worth import Terms, multiply, rate, share_of
 
@@ -284,21 +285,16 @@ class Planner:
         return Plan(tuple(sorted(items.values(), key=self._order)), tuple(omitted))
 
     def _order(self, item: Item) -> tuple[object, ...]:
-        symbol = self._graph.symbol(item.symbol)
-        return (item.hop, symbol.path, symbol.span.start, symbol.parent is not None, symbol.id)
+        return (item.hop, *source_order(self._graph.symbol(item.symbol)))
 
     def _settle_what_is_inside(self, items: dict[str, Item]) -> None:
         """A candidate inside a definition shown in full is shown in full."""
         for name, item in items.items():
             if item.form is Form.FULL:
                 continue
-            parent = self._graph.symbol(name).parent
-            while parent is not None:
-                holder = items.get(parent)
-                if holder is not None and holder.form is Form.FULL:
-                    items[name] = item._replace(form=Form.FULL, why=f"inside {parent}")
-                    break
-                parent = self._graph.symbol(parent).parent
+            holder = _find_whole_around(self._graph, items, name)
+            if holder is not None:
+                items[name] = item._replace(form=Form.FULL, why=f"inside {holder.symbol}")
 
     def _show_whole_classes(self, items: dict[str, Item]) -> None:
         """A class is shown in full where that costs no more than its own form and the members shown."""
@@ -349,11 +345,17 @@ def find_holder(graph: CallGraph, items: Mapping[str, Item], name: str, profile:
     if symbol.kind is SymbolKind.ATTRIBUTE and cls is not None and cls.form is Form.INTERFACE:
         others = [s.id for s in graph.children(cls.symbol) if s.kind is SymbolKind.ATTRIBUTE and s.id not in items]
         return cls if name in others[: profile.attributes] else None
-    while symbol.parent is not None:
-        holder = items.get(symbol.parent)
+    return _find_whole_around(graph, items, name)
+
+
+def _find_whole_around(graph: CallGraph, items: Mapping[str, Item], name: str) -> Item | None:
+    """The innermost item around a symbol that is shown in full."""
+    parent = graph.symbol(name).parent
+    while parent is not None:
+        holder = items.get(parent)
         if holder is not None and holder.form is Form.FULL:
             return holder
-        symbol = graph.symbol(symbol.parent)
+        parent = graph.symbol(parent).parent
     return None
 
 

@@ -112,4 +112,9 @@ def _rank(edge: Edge) -> tuple[object, ...]:
 
 
 def _in_order(graph: CallGraph, ids: Iterable[str]) -> list[Symbol]:
-    return sorted((graph.symbol(i) for i in ids), key=lambda s: (s.path, s.span.start, s.parent is not None, s.id))
+    return sorted((graph.symbol(i) for i in ids), key=source_order)
+
+
+def source_order(symbol: Symbol) -> tuple[str, int, bool, str]:
+    """Sort key: by path, then as it stands in the file, a parent before what is in it."""
+    return (symbol.path, symbol.span.start, symbol.parent is not None, symbol.id)

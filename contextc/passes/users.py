@@ -18,6 +18,7 @@ from contextc.model.plan import Candidate, Direction
 from contextc.model.symbol import Symbol
 from contextc.passes.evidence import SURE, chance_of, chance_of_both
 from contextc.passes.profile import Profile
+from contextc.passes.slice import source_order
 
 _HOPS_TO_TESTS = 3
 _OVERRIDES = frozenset({EdgeKind.OVERRIDES})
@@ -49,7 +50,7 @@ def find_users(graph: CallGraph, seeds: Sequence[str], profile: Profile, hops: i
                 old = best.get(caller.id)
                 if old is None or (-chance, _place(edge)) < (-old.chance, _place(old.via)):
                     best[caller.id] = Candidate(caller.id, hop, edge, chance, Direction.USED_BY)
-        layer = sorted(best, key=lambda name: _order(graph.symbol(name)))
+        layer = sorted(best, key=lambda name: source_order(graph.symbol(name)))
         found += [best[name] for name in layer]
         chances.update((name, best[name].chance) for name in layer)
     return tuple(found)
@@ -66,7 +67,7 @@ def find_first_run(graph: CallGraph, candidates: Sequence[Candidate]) -> tuple[C
                 if wrapper.id not in known:
                     chance = chance_of_both(candidate.chance, _WRAPPED)
                     found.setdefault(wrapper.id, Candidate(wrapper.id, 1, decoration, chance))
-    return tuple(found[name] for name in sorted(found, key=lambda name: _order(graph.symbol(name))))
+    return tuple(found[name] for name in sorted(found, key=lambda name: source_order(graph.symbol(name))))
 
 
 def find_wrappers(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
@@ -78,7 +79,7 @@ def find_wrappers(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ..
         for wrapper, edge in _iterate_wrappers(graph, seed):
             if _is_open(graph, wrapper):
                 found.setdefault(wrapper.id, Candidate(wrapper.id, 1, edge, _WRAPPED, Direction.USED_BY))
-    return tuple(found[name] for name in sorted(found, key=lambda name: _order(graph.symbol(name))))
+    return tuple(found[name] for name in sorted(found, key=lambda name: source_order(graph.symbol(name))))
 
 
 def _iterate_wrappers(graph: CallGraph, function: Symbol) -> Iterator[tuple[Symbol, Edge]]:
@@ -128,7 +129,7 @@ def find_alternatives(
                     chance = chance_of_both(candidate.chance, _OVERRIDING)
                     found[edge.caller] = Candidate(edge.caller, 1, edge, chance)
                     layer.append(edge.caller)
-    return tuple(found[name] for name in sorted(found, key=lambda name: _order(graph.symbol(name))))
+    return tuple(found[name] for name in sorted(found, key=lambda name: source_order(graph.symbol(name))))
 
 
 def _is_called_openly(graph: CallGraph, candidate: Candidate, inside: set[str]) -> bool:
@@ -147,7 +148,7 @@ def find_overriders(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, 
     """The methods that override a seed, in source order."""
     inside = set(_inside(graph, seeds))
     edges = {edge.caller: edge for seed in seeds for edge in graph.edges_to(seed, _OVERRIDES)}
-    names = sorted(edges.keys() - inside, key=lambda name: _order(graph.symbol(name)))
+    names = sorted(edges.keys() - inside, key=lambda name: source_order(graph.symbol(name)))
     return tuple(Candidate(name, 1, edges[name], SURE, Direction.OVERRIDDEN) for name in names)
 
 
@@ -170,7 +171,7 @@ def find_tests(graph: CallGraph, seeds: Sequence[str]) -> tuple[Candidate, ...]:
                     reached[caller.id] = chance
                     following.append(caller.id)
         layer = following
-    return tuple(sorted(tests.values(), key=lambda c: (c.hop, -c.chance, _order(graph.symbol(c.symbol)))))
+    return tuple(sorted(tests.values(), key=lambda c: (c.hop, -c.chance, source_order(graph.symbol(c.symbol)))))
 
 
 def lines_of(graph: CallGraph, candidate: Candidate, seeds: Sequence[str]) -> tuple[int, ...]:
@@ -208,7 +209,3 @@ def _is_test_function(symbol: Symbol) -> bool:
 
 def _place(edge: Edge | None) -> tuple[str, int, str]:
     return (edge.path, edge.line, edge.callee) if edge is not None else ("", 0, "")
-
-
-def _order(symbol: Symbol) -> tuple[object, ...]:
-    return (symbol.path, symbol.span.start, symbol.parent is not None, symbol.id)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from contextc.engine import Request
+from contextc.engine import Given, Request
 from contextc.errors import ConfigurationError
 from contextc.graph.call_graph import CallGraph
 from contextc.graph.measure import Measurement, measure_graphs
@@ -37,15 +37,6 @@ class User:
     "app/odd\x1b[31m.py": "def f(): ...\n",
 }
 EDGES: list[EdgeRow] = [("app.views:show", "app.models:User.save", "CALL", "certain", "receiver-declared", "4")]
-
-
-class Given(NamedTuple):
-    root: Path
-    targets: tuple[str, ...] = ()
-    failure: str | None = None
-    patch: bytes | None = None
-    revision: str | None = None
-    about: str | None = None
 
 
 class Options(NamedTuple):
