@@ -64,11 +64,29 @@ def build_program(files: Files, interner: Interner | None = None) -> Program:
     return Program(read, index, load_stub, PYTHON, PLATFORM, **more)
 
 
+class ScatteredInterner(Interner):
+    """Values at addresses that a seed decides: sets of them are gone through in another order."""
+
+    __slots__ = ("_between", "_random")
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = random.Random(seed)
+        self._between: list[object] = []
+
+    def _make(self, kind: type[Any], *fields: Any) -> Any:
+        if (kind, *fields) not in self._made:
+            self._between.extend(object.__new__(kind) for _ in range(self._random.randrange(4)))
+        return super()._make(kind, *fields)
+
+
 def resolve_cold(files: Files, seed: int | None = None) -> Resolved:
-    """Everything from nothing. `seed`: units are taken from the worklist in an order that it decides."""
-    program = build_program(files)
-    solver = Solver(program) if seed is None else Solver(program, order=random.Random(seed))
-    return resolve_program(solver)
+    """Everything from nothing. `seed`: it decides in which order units are taken from the worklist, and sets of values
+    are gone through."""
+    if seed is None:
+        return resolve_program(Solver(build_program(files)))
+    program = build_program(files, ScatteredInterner(seed))
+    return resolve_program(Solver(program, order=random.Random(seed)))
 
 
 @contextmanager

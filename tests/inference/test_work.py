@@ -64,8 +64,8 @@ WORK = {
     "a factory": Work(evaluations=10, functions=6, cells=10, contributions=10, specialisations=2, cut=0),
     "a decorator": Work(evaluations=13, functions=5, cells=27, contributions=27, specialisations=4, cut=0),
     "more classes than a factory is told apart by": Work(
-        evaluations=18, functions=9, cells=19, contributions=19, specialisations=7, cut=0
-    ),  # one for all classes: the module sees at once that it has asked for too many
+        evaluations=20, functions=9, cells=20, contributions=20, specialisations=8, cut=0
+    ),  # the last is one for all classes: the module sees in its next evaluation that it has asked for too many
     "two functions that call each other": Work(
         evaluations=8, functions=3, cells=6, contributions=7, specialisations=0, cut=0
     ),

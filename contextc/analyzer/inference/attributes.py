@@ -17,7 +17,7 @@ from contextc.analyzer.inference.generics import mapping_for
 from contextc.analyzer.inference.implicit_names import note_unknown
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.lazy_names import ask_module
-from contextc.analyzer.inference.lookup_hooks import fall_back, is_dunder, note_family, run_hook
+from contextc.analyzer.inference.lookup_hooks import fall_back, is_dunder, note_family, property_targets, run_hook
 from contextc.analyzer.inference.namespaces import ATTRIBUTES, note_possible_read
 from contextc.analyzer.inference.recorder import Outcome
 from contextc.analyzer.inference.stub_members import stub_member
@@ -176,6 +176,7 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
         return frozenset({kernel.make.class_object(value.cls, value.grip)})
     owner = classes.owner(value.cls, name)
     met = frame.recorder.met if frame.recorder is not None else 0
+    before = property_targets(frame, at)
     found: set[Value] = set(read_member(frame, value, name, at))
     if name == "__dict__" and classes.in_repository(value.cls):
         found.add(kernel.make.intrinsic(ATTRIBUTES, value))
@@ -202,7 +203,7 @@ def _read_instance(frame: Frame, value: Instance, name: str, at: int) -> ValueSe
         for below in classes.descendants(value.cls) if everywhere else classes.storers_below(value.cls, name, running):
             lower = kernel.make.instance(below, Grip.DECLARED)
             found |= read_field(frame, frame.read(("iattr", below, name)), lower)
-    note_family(frame, value, name, at, met)
+    note_family(frame, value, name, at, met, before)
     if owner is None and not is_dunder(name):
         found |= fall_back(frame, value, name, at, not found)
     if at >= 0:

@@ -81,7 +81,8 @@ def call_values(
         if memory is None:
             found |= call_value(frame, callee, args, at, outcome, how)
         else:
-            found |= memory.recall((at, callee), (args,), call_value, frame, callee, args, at, outcome, how)
+            given = (args, how, frame.depth)
+            found |= memory.recall((at, callee), given, call_value, frame, callee, args, at, outcome, how)
     return frozenset(found)
 
 

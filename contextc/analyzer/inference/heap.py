@@ -38,8 +38,8 @@ class Heap:
     # ---------------------------------------------------------------------------------------------- cells
 
     def read(self, key: CellKey, unit: int) -> ValueSet:
-        """The cell's values, with what `unit` itself wrote in this round; it is evaluated again when they grow. A
-        negative unit reads without a trace."""
+        """The cell's values as the last round left them; `unit` is evaluated again when they grow. A negative unit
+        reads without a trace."""
         slot = self._slots.get(key)
         if slot is None:
             slot = self._slots[key] = Slot(key)
@@ -49,12 +49,7 @@ class Heap:
         memory = self._memories.get(unit)
         if memory is not None and memory.trace is not None:
             memory.trace.add(slot)
-        waiting = self._pending.get(unit)
-        own = waiting.get(key) if waiting is not None else None
-        if own is None:
-            return slot.shown
-        content = self._cells.get(key, NOTHING)
-        return slot.shown if own <= content else show_widened(self._make, join_values(self._make, content, own))
+        return slot.shown
 
     def remember(self, unit: int) -> Memory:
         """What a unit's earlier evaluations left, for the one that begins."""
@@ -65,8 +60,8 @@ class Heap:
         return memory
 
     def write(self, key: CellKey, values: ValueSet, writer: int) -> None:
-        """Joins values into what `writer` contributes to a cell. It sees them itself; other readers do from the next
-        round on."""
+        """Joins values into what `writer` contributes to a cell. Readers, the writer too, see them from the next round
+        on."""
         mine = self._given.get(writer)
         before = mine.get(key) if mine is not None else None
         if before is not None and values <= before:
@@ -78,16 +73,11 @@ class Heap:
         if more is not None and values <= more:
             return
         waiting[key] = values if more is None else join_values(self._make, more, values)
-        memory = self._memories.get(writer)
-        if memory is not None and not values <= self._cells.get(key, NOTHING):
-            slot = self._slots.get(key)
-            if slot is None:
-                slot = self._slots[key] = Slot(key)
-            memory.written.add(slot)
 
     def end_round(self) -> None:
-        """Makes what was written in this round visible, all at once: no evaluation saw what another one of the same
-        round wrote, so the order within a round can't matter, whatever the transfers do."""
+        """Makes what was written in this round visible, all at once: no evaluation saw what any one of the same round
+        wrote, itself included, so that neither the order within a round nor the order in which an evaluation goes
+        through a set can matter, whatever the transfers do."""
         pending, self._pending = self._pending, {}
         touched: dict[CellKey, ValueSet] = {}
         for writer, cells in pending.items():

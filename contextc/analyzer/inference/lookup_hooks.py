@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextc.analyzer.inference.construction import running_method
 from contextc.analyzer.inference.kernel import Frame
 from contextc.analyzer.inference.program import Definition
+from contextc.analyzer.inference.recorder import Target
 from contextc.model.edge import Reason, Rule
 from contextc.model.value import NOTHING, BoundMethod, FunctionValue, Grip, Instance, PropertyObject, ValueSet
 
@@ -39,11 +40,11 @@ def fall_back(frame: Frame, value: Instance, name: str, at: int, is_missing: boo
     from contextc.analyzer.inference.implicit_calls import call_method
 
     argument = frozenset({frame.kernel.make.literal("str", name)})
-    operation = f"{GETTER} perhaps" if is_open else GETTER
+    is_own = value.grip is Grip.SELF or name.startswith("_")
+    operation = GETTER if not is_open else f"{GETTER} hardly" if is_own else f"{GETTER} perhaps"
     found = call_method(frame, value, GETTER, (argument,), at, Rule.DESCRIPTOR, operation)
     outcome = implicit_outcome(frame, at, operation) if is_open else None
     if outcome is not None:
-        is_own = value.grip is Grip.SELF or name.startswith("_")
         if is_own:
             outcome.make_possible()
         outcome.may_skip = True
@@ -87,10 +88,17 @@ def run_hook(frame: Frame, value: Instance, name: str, at: int, is_known: bool) 
     return NOTHING if is_known or classes.stores(value.cls, name) else _under_this_name(frame, given, name)
 
 
-def note_family(frame: Frame, value: Instance, name: str, at: int, met: int) -> None:
-    """Where a property ran since the recorder counted `met`: another class that the receiver can be of may have a plain
-    attribute of that name, and then the property is not all that can happen. Where as many have a plain one, it only
-    possibly runs; neither does one that only declares."""
+def property_targets(frame: Frame, at: int) -> frozenset[Target]:
+    """What the properties read at `at` are known to run so far."""
+    outcome = frame.recorder.implicit.get((frame.unit.id, at, "get")) if frame.recorder is not None else None
+    return frozenset(outcome.targets) if outcome is not None else frozenset()
+
+
+def note_family(frame: Frame, value: Instance, name: str, at: int, met: int, before: frozenset[Target]) -> None:
+    """Where a property ran since the recorder counted `met`, and the access had the targets `before`: another class
+    that the receiver can be of may have a plain attribute of that name, and then the property is not all that can
+    happen. Where as many have a plain one, it only possibly runs; neither does one that only declares. What other
+    receivers of the same access run stays as it is."""
     from contextc.analyzer.inference.attributes import implicit_outcome
 
     recorder = frame.recorder
@@ -104,7 +112,8 @@ def note_family(frame: Frame, value: Instance, name: str, at: int, met: int) -> 
     if outcome is not None:
         rare = plain >= managed
         outcome.targets = {
-            t._replace(possible=t.possible or (t.by_class and (rare or t.abstract))) for t in outcome.targets
+            t._replace(possible=t.possible or (t not in before and t.by_class and (rare or t.abstract)))
+            for t in outcome.targets
         }
 
 

@@ -107,7 +107,7 @@ def _find_paths(expr: ir.Expr, module: ModuleInfo) -> tuple[str, ...] | None:
 class Memory:
     """What one unit's evaluations leave for the next one."""
 
-    __slots__ = ("_entries", "_names", "_visits", "grown", "trace", "written")
+    __slots__ = ("_entries", "_names", "_visits", "grown", "trace")
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -115,7 +115,6 @@ class Memory:
         self._visits: dict[object, int] = {}
         self.grown: set[Slot] = set()  # what this unit has read and has grown since
         self.trace: set[Slot] | None = None  # what the open node has read so far
-        self.written: set[Slot] = set()  # what this evaluation has added to
 
     def begin(self) -> None:
         """A new evaluation: what has read a cell that grew is forgotten."""
@@ -126,7 +125,6 @@ class Memory:
             self.grown = set()
         self._visits = {}
         self.trace = None
-        self.written = set()
 
     def evaluate(self, frame: Any, function: Callable[[Any, Any], ValueSet], expr: ir.Expr) -> ValueSet:
         """`function(frame, expr)`, remembered."""
@@ -143,7 +141,7 @@ class Memory:
         self._visits[node] = visit + 1
         outer = self.trace
         entry = self._entries.get((node, visit))
-        if entry is not None and entry.inputs == inputs and self.written.isdisjoint(entry.reads):
+        if entry is not None and entry.inputs == inputs:
             if outer is not None:
                 outer |= entry.reads
             return entry.result

@@ -58,6 +58,10 @@ class Outcome:
         self.wide: frozenset[str] = frozenset()
         self.unfit: frozenset[str] = frozenset()
 
+    def distinct_targets(self) -> list[Target]:
+        """Each target once: what one value is seen to run is not only possible because of another one."""
+        return [t for t in self.targets if not t.possible or t._replace(possible=False) not in self.targets]
+
     def make_possible(self) -> None:
         """Says of all targets so far that nothing proves them."""
         self.targets = {t._replace(possible=True) for t in self.targets}

@@ -165,7 +165,7 @@ def _edges(
 ) -> Iterator[Edge]:
     site = site_of(unit, at)
     caller = caller_of(unit)
-    for target in outcome.targets:
+    for target in outcome.distinct_targets():
         callee = solver.kernel.definition(target.callee)
         if not callee.module.in_repository:
             continue
