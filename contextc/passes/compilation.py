@@ -25,7 +25,7 @@ from contextc.passes.document import (
     locate_warning,
     masked_places,
 )
-from contextc.passes.doubts import collect_doubts, file_warnings
+from contextc.passes.doubts import collect_doubts, file_warnings, find_hidden_callers
 from contextc.passes.explanation import explain_items
 from contextc.passes.forms import Source
 from contextc.passes.plan import Plan
@@ -123,6 +123,7 @@ class Renderer:
         graph, texts, profile, tokenizer, naive_tokens, explain, _, markup, _, has_numbers = self.inputs
         target, sources, items = self.target, self._sources, plan.items
         doubts = tuple(locate_doubt(graph, doubt) for doubt in collect_doubts(graph, items, sources))
+        hidden = find_hidden_callers(graph, items)
         groups = build_groups(graph, items, sources, profile, self._imports if has_imports else {})
         if has_numbers:
             groups = tuple(group._replace(code=number_lines(group.code, group.numbers)) for group in groups)
@@ -136,9 +137,11 @@ class Renderer:
             list_gaps(plan.omitted, budget), explain_items(graph, items) if explain else (),
             tokenizer.name, naive, len(items), len({graph.symbol(item.symbol).path for item in items}),
             len(graph.files), count_left_out(graph), budget, is_brief, self._summary,
+            hidden,
         )  # fmt: skip
         text, tokens = assemble(document, markup, tokenizer)
-        warnings = tuple(sorted([*(doubt.warning for doubt in doubts), *about_files]))
+        unseen = [locate_warning(graph, callers.warning) for callers in hidden]
+        warnings = tuple(sorted([*(doubt.warning for doubt in doubts), *unseen, *about_files]))
         context = Context(
             target.text, items, plan.omitted, warnings, graph.analysis.skipped, graph.analysis.notes, tokenizer.name,
             tokens, naive, len(graph.files), text, budget,

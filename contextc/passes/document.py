@@ -12,7 +12,7 @@ from contextc.graph.call_graph import CallGraph
 from contextc.model.diagnostic import Warning
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Direction, Form, Item, Omission
-from contextc.passes.doubts import Doubt
+from contextc.passes.doubts import Doubt, HiddenCallers
 from contextc.passes.forms import Source
 from contextc.passes.profile import Profile
 from contextc.passes.seeds.summary import Summary
@@ -75,6 +75,7 @@ class Document(NamedTuple):
     budget: int | None = None  # tokens that the text may have
     is_brief: bool = False  # what is uncertain is told by its lines alone
     seeds: Summary | None = None  # of a diff, a failure, a task in words
+    hidden: tuple[HiddenCallers, ...] = ()
 
 
 class Figures(NamedTuple):

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.diagnostic import Skip, SkipReason, Warning
-from contextc.model.edge import Certainty, Edge, EdgeKind, Reason
-from contextc.model.plan import Item
+from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Unresolved
+from contextc.model.facts import SymbolKind
+from contextc.model.plan import Direction, Item
+from contextc.model.symbol import Symbol
 from contextc.passes.forms import Source, first_line
 from contextc.passes.profile import FOLLOWED
 from contextc.passes.slice import text_owners
@@ -21,6 +23,7 @@ from contextc.passes.slice import text_owners
 POSSIBLE, UNRESOLVED = "possible", "unresolved"
 _LAST_HOP = 1
 _NAMED = 8  # targets named in a warning
+PLACES = 3  # sites named in a warning
 _LINE = re.compile(r"\bline (\d+)")
 
 
@@ -74,6 +77,53 @@ def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str
             for doubt in doubts:
                 found.setdefault((doubt.path, doubt.line, doubt.kind, doubt.reason, doubt.written), doubt)
     return tuple(sorted(found.values()))
+
+
+class HiddenCallers(NamedTuple):
+    """Unresolved sites elsewhere that write a target's name: each may call it. `places`: path and line, sorted."""
+
+    symbol: str
+    path: str
+    line: int
+    name: str
+    places: tuple[tuple[str, int], ...]
+
+    @property
+    def warning(self) -> Warning:
+        """The same as a line of the report."""
+        places = name_some(tuple(f"{path}:{line}" for path, line in self.places), PLACES)
+        count = f"{len(self.places):,} unresolved site" + ("s" if len(self.places) > 1 else "")
+        return Warning(self.path, self.line, f"{count} elsewhere may call {self.name}: {places}")
+
+
+def find_hidden_callers(graph: CallGraph, items: Iterable[Item]) -> tuple[HiddenCallers, ...]:
+    """For each target that can be called, the sites that could call it for all that is known, if any. A class is called
+    by its own name, and so is its `__init__`."""
+    targets = {item.symbol for item in items if item.hop == 0 and item.direction is not Direction.USED_BY}
+    inside = {owner.id for symbol in targets for owner in text_owners(graph, graph.symbol(symbol), True)}
+    written: dict[str, list[Unresolved]] = {}
+    for site in graph.analysis.unresolved:
+        if site.site is not None and site.detail and site.caller not in inside:
+            written.setdefault(site.detail.rpartition(".")[2], []).append(site)
+    found = []
+    for symbol in (graph.symbol(target) for target in sorted(inside)):
+        name = _called_name(graph, symbol)
+        places = tuple(sorted({(site.path, site.line) for site in written.get(name, ())}))
+        if places:
+            found.append(HiddenCallers(symbol.id, symbol.path, symbol.line, name, places))
+    return tuple(found)
+
+
+def _called_name(graph: CallGraph, symbol: Symbol) -> str:
+    """The name that a call of the symbol ends with; empty where a call doesn't name it."""
+    name = symbol.qualname.rpartition(".")[2]
+    if symbol.kind is SymbolKind.CLASS:
+        return name
+    if symbol.kind not in (SymbolKind.FUNCTION, SymbolKind.METHOD):
+        return ""
+    if name == "__init__" and symbol.parent is not None:
+        return graph.symbol(symbol.parent).qualname.rpartition(".")[2]
+    return "" if name.startswith("__") and name.endswith("__") else name
 
 
 def _enumerated(hop: int, edges: list[Edge], sources: Mapping[str, Source]) -> Doubt:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from contextc.graph.suggestions import printable
 from contextc.passes.document import CALLER, TARGET, Document, Figures, Gap, Group
-from contextc.passes.doubts import POSSIBLE, UNRESOLVED, Doubt, name_some
+from contextc.passes.doubts import POSSIBLE, UNRESOLVED, Doubt, HiddenCallers, name_some
 from contextc.passes.seeds.summary import MOST_MARKS, Summary
 
 _EXAMPLES = 2
@@ -109,6 +109,8 @@ def _doubts(document: Document) -> Iterator[str]:
             examples = ", ".join(f"{_place(d)} {code_span(d.written)}" for d in later[:_EXAMPLES])
             more = ", …" if len(later) > _EXAMPLES else ""
             yield f"- {len(later):,} {kind} sites in symbols of hop 1: {examples}{more}"
+    for callers in document.hidden:
+        yield f"- {_count_hidden((callers,))} {code_span(callers.name)}: {_name_places(callers.places)}"
     for warning in document.file_warnings:
         yield f"- {code_span(f'{warning.path}:{warning.line}')} {printable_line(warning.message)}"
 
@@ -150,8 +152,20 @@ def _brief_doubts(document: Document) -> Iterator[str]:
     later = sum(doubt.hop > 0 for doubt in document.doubts)
     if later:
         yield f"- {later:,} sites in symbols of hop 1"
+    if document.hidden:
+        yield f"- {_count_hidden(document.hidden)} it"
     for warning in document.file_warnings:
         yield f"- {code_span(f'{warning.path}:{warning.line}')} {printable_line(warning.message)}"
+
+
+def _count_hidden(hidden: tuple[HiddenCallers, ...]) -> str:
+    size = len({place for callers in hidden for place in callers.places})
+    return f"{size:,} unresolved site{'s' if size > 1 else ''} elsewhere may call"
+
+
+def _name_places(places: tuple[tuple[str, int], ...]) -> str:
+    shown = ", ".join(code_span(f"{path}:{line}") for path, line in places[:_EXAMPLES])
+    return f"{shown}, …" if len(places) > _EXAMPLES else shown
 
 
 def _place(doubt: Doubt) -> str:

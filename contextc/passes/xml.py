@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from contextc.passes.document import Document, Figures
+from contextc.passes.doubts import PLACES
 from contextc.passes.markdown import printable_line, ranges
 from contextc.passes.seeds.summary import MOST_MARKS
 
@@ -42,6 +43,9 @@ def _lines(document: Document, figures: Figures) -> Iterator[str]:
         tag = _tag(doubt.kind, path=doubt.path, line=doubt.line, reason=doubt.reason, hop=doubt.hop)
         targets = "".join(f"<target>{_escape(name)}</target>" for name in doubt.targets)
         yield f"{tag}<site>{_escape(doubt.written)}</site>{targets}</{doubt.kind}>"
+    for callers in document.hidden:
+        tag = _tag("may_call", path=callers.path, line=callers.line, called=callers.name, count=len(callers.places))
+        yield f"{tag}{_escape(', '.join(f'{path}:{line}' for path, line in callers.places[:PLACES]))}</may_call>"
     for warning in document.file_warnings:
         yield f"{_tag('warning', path=warning.path, line=warning.line)}{_escape(warning.message)}</warning>"
     for gap in document.gaps:
