@@ -61,7 +61,7 @@ from contextc.passes.profile import (
 )
 from contextc.passes.secrets import hide_details
 from contextc.passes.seeds.about import find_about
-from contextc.passes.seeds.changes import Change, find_changed
+from contextc.passes.seeds.changes import Change, find_changed, is_notebook
 from contextc.passes.seeds.difference import compare_trees
 from contextc.passes.seeds.failure import find_failed
 from contextc.passes.seeds.named import find_named
@@ -278,13 +278,15 @@ def find_seeds(repository: Repository, given: Given) -> Seeds:
 
 
 def _changed_since(repository: Repository, root: Path, revision: str) -> Seeds:
-    """The seeds of what differs from a revision. A file that exists and was not analysed is no deleted one."""
+    """The seeds of what differs from a revision. A file that exists and was not analysed is no deleted one; a notebook
+    is told to be changed, by name alone."""
     texts = repository.texts
     then = read_revision(root, revision)
     old = {path: text for path, text in then.texts.items() if path in texts or path not in then.present}
-    new = {file.path: texts[file.path] for file in repository.graph.files if file.path not in then.same}
+    differing = {file.path: texts[file.path] for file in repository.graph.files if file.path not in then.same}
+    new = {path: text for path, text in differing.items() if not is_notebook(path)}
     unread = sorted(then.present - texts.keys())
-    others = [Change(path, "changed") for path in (*then.others, *unread)]
+    others = [Change(path, "changed") for path in (*then.others, *unread, *sorted(differing.keys() - new.keys()))]
     changes = (*compare_trees(old, new), *others)
     return find_changed(repository.graph, texts, changes, f"--diff {revision}", then.notes)
 

@@ -14,7 +14,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,12 +35,12 @@ _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
 
 class Revision(NamedTuple):
-    """`texts`: normalised, of the Python files that differ from the present ones, or that are gone. `same`: those that
-    don't differ. `present`: those of `texts` that still exist. `others`: paths outside of Python that were changed,
-    added or deleted since. `notes`: what could not be looked at."""
+    """`texts`: normalised, of the Python files that differ from the present ones, or that are gone. `same`: paths of any
+    kind that don't differ. `present`: those of `texts` that still exist. `others`: paths outside of Python that were
+    changed, added or deleted since. `notes`: what could not be looked at."""
 
     texts: Mapping[str, bytes]
-    same: frozenset[str]
+    same: Set[str]
     present: frozenset[str]
     others: tuple[str, ...]
     notes: tuple[str, ...]
@@ -72,7 +72,7 @@ def read_revision(root: Path, revision: str) -> Revision:
             notes.append(f"{path} of {revision} is too large or no Python text; all of the file counts as changed")
     others = _changed_others(root, git, {p: e for p, e in entries.items() if p not in python}, git.tracked_paths())
     present = frozenset(path for path in changed if (root / path).is_file())
-    return Revision(texts, frozenset(python) - set(changed), present, others, tuple(notes))
+    return Revision(texts, entries.keys() - {*changed, *others}, present, others, tuple(notes))
 
 
 def _changed_others(root: Path, git: _Git, entries: Mapping[str, _Entry], tracked: frozenset[str]) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def tree(tmp_path: Path) -> Path:
 def test_what_differs(tree: Path) -> None:
     found = read_revision(tree, "HEAD")
     assert found.texts == {"app.py": b"x = 1\n", "gone.py": b"y = 1\n", "odd name é.py": b"o = 1\n"}
-    assert found.same == {"same.py", "sub/in.py"}
+    assert found.same == {"same.py", "sub/in.py", "win.txt"}
     assert found.present == {"app.py", "odd name é.py"}
     assert found.others == ("data.txt",)
     assert found.notes == ()

@@ -3,7 +3,7 @@
 A change of line 7 in `def load` of `app.py` seeds `app:load`: the innermost definition around each line that was
 added or changed. Lines that were deleted count where they stood. Module code seeds the variable whose statement it is;
 an import is marked, and seeds the module only where nothing else in the file is a seed. What can't be a seed (a file
-deleted, or outside Python) is a note.
+deleted, or outside Python, a notebook, whose lines in a diff are those of its JSON) is a note.
 """
 
 from __future__ import annotations
@@ -52,19 +52,24 @@ def find_changed(
     found: dict[Symbol, set[int]] = {}
     marks: list[Mark] = []
     for change in ordered:
-        if graph.symbols_in_file(change.path) and change.kind != "deleted":
+        if graph.symbols_in_file(change.path) and change.kind != "deleted" and not is_notebook(change.path):
             seeds, marked = _seeds_of_file(graph, Source(texts[change.path]), change)
             marks += marked
             for symbol, numbers in seeds.items():
                 found.setdefault(symbol, set()).update(numbers)
     said = (*notes, *_notes(graph, ordered))
     if not found:
-        what = "; ".join(said) if said else "it is empty"
+        what = "; ".join(said) if said else "the diff is empty"
         raise TargetNotFound(f"{text}: no analysed Python code was changed ({what})")
     inside = {symbol: with_contents(graph, symbol) for symbol in found}
     target = make_target(text, "symbols", (part for parts in inside.values() for part in parts))
     lines = {symbol.id: tuple(sorted(touched)) for symbol, touched in found.items() if touched}
     return Seeds(target, dict.fromkeys(target.symbols, 0), tuple(marks), tuple(said), (), lines, "Changed")
+
+
+def is_notebook(path: str) -> bool:
+    """Whether a diff can only say that the file was changed, not where."""
+    return path.endswith(".ipynb")
 
 
 def _seeds_of_file(graph: CallGraph, source: Source, change: Change) -> tuple[dict[Symbol, set[int]], list[Mark]]:
@@ -88,7 +93,8 @@ def _seeds_of_file(graph: CallGraph, source: Source, change: Change) -> tuple[di
         if holder is not module:
             found.setdefault(holder, set()).add(line)
         elif any(text.strip() for text in deletion.lines):
-            loose.append((line, f"{len(deletion.lines)} lines of module code deleted after this one"))
+            size = len(deletion.lines)
+            loose.append((line, f"{size} line{'s' * (size > 1)} of module code deleted after this one"))
     if loose and not found:
         found[module] = {line for line, _ in loose}
     ordered = dict(sorted(found.items(), key=lambda pair: (pair[0].span.start, pair[0].id)))
@@ -144,15 +150,17 @@ def _notes(graph: CallGraph, changes: Sequence[Change]) -> Iterator[str]:
     deleted = [c.path for c in changes if c.kind == "deleted"]
     live = [c for c in changes if c.kind != "deleted"]
     python = [c for c in live if c.path.endswith((".py", ".pyi"))]
-    other = [c.path for c in live if c not in python]
+    notebooks = [c.path for c in live if is_notebook(c.path)]
+    other = [c.path for c in live if c not in python and not is_notebook(c.path)]
     missing = [c.path for c in python if not graph.symbols_in_file(c.path)]
     for what, paths in (
         ("renamed", renamed), ("deleted", deleted), ("changed outside of Python", other),
+        ("changed notebooks, not looked into: as targets they are shown", notebooks),
         ("changed, but not among the analysed files", missing),
     ):  # fmt: skip
         if paths:
             more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
             yield f"{what}: {', '.join(paths[:_LISTED])}{more}"
     for change in live:
-        if change.fault:
+        if change.fault and not is_notebook(change.path):
             yield f"{change.path}: {change.fault}"
