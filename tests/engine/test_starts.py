@@ -80,8 +80,48 @@ def test_a_patch_says_the_same_as_the_revision(root: Path) -> None:
 def test_a_tree_without_changes(root: Path) -> None:
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "two")
-    with pytest.raises(TargetNotFound, match=r"--diff HEAD: no analysed Python code was changed \(it is empty\)"):
+    with pytest.raises(TargetNotFound, match=r"--diff HEAD: no analysed Python code was changed \(the diff is empty\)"):
         find_seeds(analyse(root), Given(root, revision="HEAD"))
+
+
+def test_a_notebook_is_told_to_be_changed_only_where_it_was(root: Path) -> None:
+    """Its lines in a diff are those of the JSON: it is named, and no seed, new or changed, by revision or patch."""
+    cell = {"cell_type": "code", "source": "from shop.stock import take\ntake(1)\n", "metadata": {}, "outputs": []}
+    notebook = {"cells": [cell], "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    (root / "same.ipynb").write_text(json.dumps(notebook, indent=1))
+    (root / "other.ipynb").write_text(json.dumps(notebook, indent=1))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "two")
+    (root / "added.py").write_text("def added():\n    return 1\n")
+    (root / "other.ipynb").write_text(json.dumps(notebook, indent=1).replace("take(1)", "take(2)"))
+    (root / "new.ipynb").write_text(json.dumps(notebook))
+    repository = analyse(root)
+    seeds = find_seeds(repository, Given(root, revision="HEAD"))
+    assert seeds.target.paths == ("added.py",)
+    told = "changed notebooks, not looked into: as targets they are shown: "
+    assert seeds.notes == (f"{told}new.ipynb, other.ipynb",)
+    by_patch = find_seeds(repository, Given(root, patch=git(root, "diff").encode()))
+    assert by_patch.target.paths == ("added.py",) and by_patch.notes == (f"{told}other.ipynb",)
+
+
+def test_a_failure_in_a_notebook_finds_its_cells_by_their_text(tmp_path: Path) -> None:
+    sources = ("from lib import load\n", "def prepare(rows):\n    return load(rows)\n", "prepare(3)\n")
+    cells = [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []} for source in sources]
+    notebook = {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "work.ipynb").write_text(json.dumps(notebook))
+    (tmp_path / "lib.py").write_text("def load(rows):\n    return {}[rows]\n")
+    said = (
+        "KeyError                                  Traceback (most recent call last)\n"
+        "Cell In[9], line 1\n----> 1 prepare(3)\n\nCell In[4], line 2, in prepare(rows)\n      1 def prepare(rows):\n"
+        "----> 2     return load(rows)\n\nFile ~/elsewhere/lib.py:2, in load(rows)\n----> 2     return {}[rows]\n\n"
+        "KeyError: 3\n"
+    )
+    seeds = find_seeds(analyse(tmp_path), Given(tmp_path, failure=said))
+    assert dict(seeds.ranks) == {"lib:load": 0, "work@notebook:prepare": 1}
+    assert [(mark.path, mark.note) for mark in seeds.marks] == [
+        ("lib.py", "KeyError: 3"), ("work.ipynb", "calls load"), ("work.ipynb", "calls prepare"),
+    ]  # fmt: skip
+    assert seeds.notes == ()
 
 
 def test_all_ways_at_once(root: Path) -> None:

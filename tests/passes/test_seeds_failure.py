@@ -130,7 +130,50 @@ def without_texts(failures: tuple[Failure, ...]) -> list[object]:
 )
 def test_prefixes_and_indentation_are_passed_over(prefix: str) -> None:
     text = "".join(f"{prefix}{line}\n" for line in PLAIN.splitlines())
-    assert without_texts(read_failures(text).failures) == without_texts(EXPECTED)
+    assert read_failures(text).failures == EXPECTED
+
+
+def test_a_place_that_pytest_shows_below_E_belongs_to_the_frames_before() -> None:
+    text = (
+        "tests/conftest.py:3: in load\n    import app\n"
+        'E     File "/repo/app.py", line 7\nE       def f(:\nE             ^\nE   SyntaxError: invalid syntax\n'
+    )
+    (failure,) = read_failures(text).failures
+    assert failure.message == "SyntaxError: invalid syntax"
+    assert [(x.path, x.line) for x in failure.frames] == [("tests/conftest.py", 3), ("/repo/app.py", 7)]
+
+
+NOTEBOOK = """\
+---------------------------------------------------------------------------
+KeyError                                  Traceback (most recent call last)
+Cell In[7], line 1
+----> 1 prepare(3)
+
+Cell In[2], line 3, in prepare(rows)
+      1 from lib import load
+      2 def prepare(rows):
+----> 3     return load(rows)
+
+File ~/work/lib.py:2, in Lib.load(rows)
+      1 def load(rows):
+----> 2     return {}[rows]
+
+KeyError: 3
+"""
+
+
+def test_a_traceback_of_a_notebook() -> None:
+    (failure,) = read_failures(NOTEBOOK).failures
+    assert failure.message == "KeyError: 3"
+    assert failure.frames == (
+        Frame("Cell In[7]", 1, "", "prepare(3)"), Frame("Cell In[2]", 3, "prepare", "return load(rows)"),
+        Frame("~/work/lib.py", 2, "load", "return {}[rows]"),
+    )  # fmt: skip
+
+
+def test_the_function_of_a_qualified_name_is_meant() -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 3, in app.C.<locals>.load\n    x()\nValueError\n'
+    assert [f.name for failure in read_failures(text).failures for f in failure.frames] == ["load"]
 
 
 def test_line_ends_and_surroundings() -> None:

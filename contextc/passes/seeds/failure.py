@@ -25,6 +25,7 @@ _DEFINITIONS = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METH
 _INSIDE = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>", "<lambda>"})  # run inside a definition
 _INSTALLED = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3(?:\.[0-9]+)?t?)/")
 _MODULE = "<module>"
+_CELL = re.compile(r"Cell In ?\[")
 _LISTED = 5
 _LINKS = {"": "", "cause": "raised because of the one before: ", "context": "raised while handling the one before: "}
 
@@ -98,7 +99,8 @@ class _Reading:
         if outside:
             known = {place.frame for place in places}
             others = [frame for frame in failure.frames if frame not in known]
-            self._say(f"{message}: {outside} frames outside of the analysed files{_outside_names(others)}")
+            size = f"{outside} frame{'s' * (outside > 1)}"
+            self._say(f"{message}: {size} outside of the analysed files{_outside_names(others)}")
         is_raised_here = places[-1].frame == failure.frames[-1]
         distance, before = -1, None
         for place in reversed(places):
@@ -157,6 +159,9 @@ class _Reading:
 
     def _place(self, frame: Frame) -> Iterator[_Place]:
         """The frame's place in the repository: nothing, or one."""
+        if _CELL.match(frame.path):
+            yield from self._place_in_cells(frame)
+            return
         candidates = self._paths.find(frame.path)
         agreeing = [path for path in candidates if self._agrees(path, frame)]
         is_sure = len(candidates) == 1 and (
@@ -169,6 +174,20 @@ class _Reading:
             return
         path = agreeing[0] if agreeing else candidates[0]
         yield self._place_in(path, frame)
+
+    def _place_in_cells(self, frame: Frame) -> Iterator[_Place]:
+        """A notebook's frame has no path, and for its cell the count of runs: the text of its line tells the place,
+        where one line of all notebooks has it in a function of that name, or outside of all."""
+        places = []
+        for path in (file.path for file in self._graph.files if file.cells and frame.text):
+            symbols, source = self._graph.symbols_in_file(path), self._source(path)
+            for line in range(1, source.lines.count + 1):
+                if source.line(line).strip() == frame.text:
+                    names = [_name(symbol) for symbol in _around(symbols, line)]
+                    if frame.name in names or (frame.name in ("", *_INSIDE) and not names):
+                        places.append(self._place_in(path, frame._replace(line=line)))
+        if len(places) == 1:
+            yield places[0]._replace(frame=frame)
 
     def _defines(self, path: str, name: str) -> bool:
         """Whether it is the file `main.py` of a tree's root that has a function of that name: it may have moved."""

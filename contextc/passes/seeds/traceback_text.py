@@ -9,8 +9,9 @@
 
 gives one `Failure`: `ValueError: no key`, frames (app.py, 7, main) and (app.py, 3, load), the innermost last. Read are:
 plain and chained tracebacks, groups of exceptions with their gutter, a SyntaxError's own place, pytest's long, short,
-native and line styles, any number of them, with colours, log prefixes, indentation. Places are told by the shape of a
-line alone, wherever it begins, so that prefixes of any kind are passed over.
+native and line styles, a notebook's (IPython 8 and later: `File app.py:7, in main()`, `Cell In[2], line 1`), any number
+of them, with colours, log prefixes, indentation. Places are told by the shape of a line alone, wherever it begins, so
+that prefixes of any kind are passed over.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ from typing import NamedTuple
 
 _COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _FRAME = re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>[0-9]{1,9})(?:, in (?P<name>.+?))?\s*$')
+_NOTEBOOK_FRAME = re.compile(
+    r"(?:^|\s)(?:File (?P<path>\S[^\"\n]*?\.pyi?):|(?P<cell>Cell In ?\[[0-9]{1,9}\]), line )(?P<line>[0-9]{1,9})"
+    r"(?:, in (?P<name>[^(]+)(?:\(.*)?)?\s*$"
+)
+_ARROW = re.compile(r"(?:^|\s)-+> ?(?P<line>[0-9]{1,9}) (?P<text>.*?)\s*$")
 _HEADER = re.compile(r"Traceback \(most recent call last\):\s*$")
 _REPEATED = re.compile(r"\[Previous line repeated (?P<times>[0-9]+) more times?\]")
 _CAUSE = "The above exception was the direct cause of the following exception:"
@@ -43,7 +49,7 @@ _LONGEST_MESSAGE = 500
 
 
 class Frame(NamedTuple):
-    """A place in a traceback. `name`: the function's, empty where the text has none. `text`: the line of source as it
+    """A place in a traceback. `name`: the function's own, empty where the text has none. `text`: the line of source as it
     was, empty where the text has none. `repeated`: how often more it came in a row."""
 
     path: str
@@ -93,6 +99,11 @@ def _distinct(failures: Iterable[Failure]) -> Iterator[Failure]:
             yield failure
 
 
+def _own_name(name: str) -> str:
+    """Of a qualified name, as doctest and notebooks write it, the function's own."""
+    return name.rpartition(".")[2]
+
+
 @dataclass
 class _Reader:
     """Line by line. `frames` and what follows belong to the exception being read."""
@@ -104,6 +115,7 @@ class _Reader:
     style: str = ""  # "python", "pytest", "" before the first frame
     base: int = 0  # the column at which a Python traceback's last line begins
     is_flat: bool = False  # the text has lost its indentation
+    is_numbered: bool = False  # a notebook's frame: lines of source have their numbers, an arrow points at its own
     skipped: int = 0  # lines since the last frame
     failing: str = ""  # pytest's line of source behind `>`
     members: list[tuple[int, int]] = field(default_factory=list)  # of the groups around: column, number
@@ -112,7 +124,7 @@ class _Reader:
 
     def read(self, line: str) -> None:
         """Takes the next line."""
-        for take in (self._frame, self._joint, self._place, self._pytest_line, self._member, self._last_line):
+        for take in (self._frame, self._notebook_line, self._joint, self._place, self._pytest_line, self._member, self._last_line):
             if take(line):
                 return
         if line.strip():
@@ -135,12 +147,27 @@ class _Reader:
         match = _FRAME.search(line)
         if match is None:
             return False
-        if self.style == "pytest":
+        if self.style == "pytest" and not line.lstrip().startswith("E "):  # where a SyntaxError is goes on below `E`
             self.close()
         self.style, self.base, self.skipped = "python", max(0, match.start() - 2), 0
-        self.is_flat = match.start() < 2
-        self.frames.append(Frame(match["path"], int(match["line"]), match["name"] or ""))
+        self.is_flat, self.is_numbered = match.start() < 2, False
+        self.frames.append(Frame(match["path"], int(match["line"]), _own_name(match["name"] or "")))
         return True
+
+    def _notebook_line(self, line: str) -> bool:
+        """A frame as notebooks show it, and the line of source that its arrow points at."""
+        match = _NOTEBOOK_FRAME.search(line)
+        if match is not None:
+            if self.style == "pytest":
+                self.close()
+            place = match["path"] or match["cell"]
+            self.style, self.base, self.is_flat, self.is_numbered = "python", 0, False, True
+            self.frames.append(Frame(place, int(match["line"]), _own_name((match["name"] or "").strip())))
+            return True
+        arrow = _ARROW.search(line) if self.is_numbered and self.frames else None
+        if arrow is not None and int(arrow["line"]) == self.frames[-1].line:
+            self.frames[-1] = self.frames[-1]._replace(text=arrow["text"].strip())
+        return arrow is not None
 
     def _joint(self, line: str) -> bool:
         header = _HEADER.search(line)
@@ -159,9 +186,9 @@ class _Reader:
         return False
 
     def _source(self, line: str) -> None:
-        """The line of source below a frame."""
-        text = line.strip().removeprefix("|").strip()
-        if not self.frames or self.skipped != 1 or text.startswith(("^", "~", "E  ")):
+        """The line of source below a frame. What stands before the frame too is a log's prefix."""
+        text = line[self.base if self.style == "python" else 0 :].strip().removeprefix("|").strip()
+        if not self.frames or self.skipped != 1 or self.is_numbered or text.startswith(("^", "~", "E  ", "Failed example:")):
             return
         last = self.frames[-1]
         if not last.text and (last.name or self.style == "python"):
