@@ -35,9 +35,9 @@ _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
 
 class Revision(NamedTuple):
-    """`texts`: normalised, of the Python files that differ from the present ones, or that are gone. `same`: paths of any
-    kind that don't differ. `present`: those of `texts` that still exist. `others`: paths outside of Python that were
-    changed, added or deleted since. `notes`: what could not be looked at."""
+    """`texts`: normalised, of the Python files that differ from the present ones, or that are gone. `same`: paths of
+    any kind that don't differ. `present`: those of `texts` that still exist. `others`: paths outside of Python that
+    were changed, added or deleted since. `notes`: what could not be looked at."""
 
     texts: Mapping[str, bytes]
     same: Set[str]

@@ -49,8 +49,8 @@ _LONGEST_MESSAGE = 500
 
 
 class Frame(NamedTuple):
-    """A place in a traceback. `name`: the function's own, empty where the text has none. `text`: the line of source as it
-    was, empty where the text has none. `repeated`: how often more it came in a row."""
+    """A place in a traceback. `name`: the function's own, empty where the text has none. `text`: the line of source as
+    it was, empty where the text has none. `repeated`: how often more it came in a row."""
 
     path: str
     line: int
@@ -124,9 +124,12 @@ class _Reader:
 
     def read(self, line: str) -> None:
         """Takes the next line."""
-        for take in (self._frame, self._notebook_line, self._joint, self._place, self._pytest_line, self._member, self._last_line):
-            if take(line):
-                return
+        readers = (
+            self._frame, self._notebook_line, self._joint, self._place, self._pytest_line, self._member,
+            self._last_line,
+        )  # fmt: skip
+        if any(take(line) for take in readers):
+            return
         if line.strip():
             self.skipped += 1
             self._source(line)
@@ -188,7 +191,8 @@ class _Reader:
     def _source(self, line: str) -> None:
         """The line of source below a frame. What stands before the frame too is a log's prefix."""
         text = line[self.base if self.style == "python" else 0 :].strip().removeprefix("|").strip()
-        if not self.frames or self.skipped != 1 or self.is_numbered or text.startswith(("^", "~", "E  ", "Failed example:")):
+        is_next = bool(self.frames) and self.skipped == 1 and not self.is_numbered
+        if not is_next or text.startswith(("^", "~", "E  ", "Failed example:")):
             return
         last = self.frames[-1]
         if not last.text and (last.name or self.style == "python"):
