@@ -132,10 +132,10 @@ def analyze_repository(options: Options) -> Repository:
         resolved.call_sites,
         options.resolver,
     )
-    if options.mask:
-        analysis = analysis._replace(unresolved=tuple(hide_details(analysis.unresolved, loaded.texts)))
     if options.resolver == "name-only":
         analysis = _by_name(analysis, {file.path: read for file, read, _ in loaded.files}, loaded.texts)
+    if options.mask:
+        analysis = analysis._replace(unresolved=tuple(hide_details(analysis.unresolved, loaded.texts)))
     seconds = time.perf_counter() - start
     notes = (*store.notes, *notes)
     return Repository(analysis, build_graph(analysis), loaded.texts, loaded.facts, seconds, notes, resolved.work)

@@ -97,6 +97,14 @@ def test_no_output_shows_a_secret(tmp_path: Path, form: str, target: str) -> Non
     assert [part for part in hidden_parts() if part in run("graph", tmp_path).stdout] == []
 
 
+@pytest.mark.parametrize("resolver", ["typed", "name-only"])
+def test_what_a_site_says_is_masked_whatever_resolves_it(tmp_path: Path, resolver: str) -> None:
+    value = KNOWN["github-pat"]
+    (tmp_path / "leak.py").write_text(f"def run(given):\n    return given.{value}()\n")
+    shown = run("compile", tmp_path, "leak.py", "--resolver", resolver).stdout
+    assert "given.ghp_***" in shown and value not in shown
+
+
 def test_what_a_mask_stands_for_is_told(tmp_path: Path) -> None:
     (tmp_path / "leak.py").write_text(source_with_all())
     context = json.loads(run("compile", tmp_path, "leak.py", "--format", "json").stdout)
