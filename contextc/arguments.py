@@ -148,6 +148,10 @@ def _add_starts(command: argparse.ArgumentParser) -> None:
 def _check_starts(arguments: argparse.Namespace) -> None:
     if not arguments.targets and arguments.diff is None and arguments.about is None:
         raise UserError("compile: give TARGET, --diff REV or --about WORDS (see `contextc compile --help`)")
+    shaping = ["budget", *SWITCHES] if arguments.resolver == "name-only" else []
+    for name in shaping:
+        if getattr(arguments, name) is not None:
+            raise UserError(f"compile: --{name} says nothing with --resolver name-only, which takes files as wholes")
     if "-" in arguments.targets and arguments.diff == "-":
         raise UserError("compile: `-` is standard input; it holds a failure or a diff, not both")
 

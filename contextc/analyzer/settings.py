@@ -12,10 +12,11 @@ a configured `include`. The repository is not trusted: its `environment` must li
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,14 +95,18 @@ def parse_toml(text: bytes) -> dict[str, Any]:
     return document
 
 
-def read_toml_file(file: Path, option: str, names: Iterable[str] = ()) -> dict[str, Any]:
+def read_toml_file(file: Path, option: str, names: Collection[str] = ()) -> dict[str, Any]:
     """The table of a file that the user names with an option; `names` are what could be meant instead. Raises
     ConfigurationError."""
     try:
         return parse_toml(file.read_bytes())
     except OSError as error:
-        known = f", and no file: one of {', '.join(names)}, or a TOML file" if names else ""
-        raise ConfigurationError(f"{option}: no '{file}'{known} ({error.strerror})") from error
+        if isinstance(error, FileNotFoundError) and names:
+            near = difflib.get_close_matches(str(file), names, n=1)
+            meant = f"; did you mean '{near[0]}'?" if near else ""
+            known = ", ".join(names)
+            raise ConfigurationError(f"{option}: '{file}' is none of {known}, and no such file{meant}") from error
+        raise ConfigurationError(f"{option}: can't read '{file}': {error.strerror}") from error
     except ValueError as error:
         raise ConfigurationError(f"{option}: '{file}' is no valid TOML ({error})") from error
 

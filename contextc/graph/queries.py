@@ -175,6 +175,12 @@ def definition_number(symbol: Symbol) -> str:
 
 def _explain(graph: CallGraph, text: str) -> str:
     shown = printable(text)
+    if not graph.files:
+        size = len(graph.analysis.skipped)
+        left_out = "1 path was left out" if size == 1 else f"{size} paths were left out"
+        return f"nothing named '{shown}': no Python file was analysed, {left_out}; check ROOT"
+    if (inside := _files_below(graph, text)) is not None:
+        return f"'{shown}' is a folder: give one of its {len(inside)} files, '{printable(inside[0])}', say"
     skip = _find_skip(graph, text)
     if skip is not None:
         detail = f" ({printable(skip.detail)})" if skip.detail else ""
@@ -186,6 +192,13 @@ def _explain(graph: CallGraph, text: str) -> str:
         return f"nothing named '{shown}' in the analysed files; did you mean {meant}?"
     forms = "path.py, path.py::Class.method, pkg.mod:Class.method, pkg.mod.Class.method or path.py:LINE"
     return f"nothing named '{shown}' in the analysed files; give {forms}, paths relative to the root"
+
+
+def _files_below(graph: CallGraph, text: str) -> list[str] | None:
+    """The analysed files of a folder; None where it is none."""
+    folder = _normal_path(text)
+    start = "" if folder == "." else f"{folder}/"
+    return [file.path for file in graph.files if file.path.startswith(start)] or None
 
 
 def _find_skip(graph: CallGraph, text: str) -> Skip | None:

@@ -19,6 +19,7 @@ _SHOWN = 3
 _RANKED = 2_000  # whole names compared at most
 _LONGEST = 200  # characters of the wrong name looked at and shown
 _CUTOFF = 0.6
+_BETWEEN = re.compile(r"::|/|:|\.(?!pyi?\b)")
 _LAST = re.compile(r"[^./:#]+(?:\.pyi?)?(?::[0-9]+)?$")
 
 
@@ -31,6 +32,16 @@ def printable(text: str) -> str:
 def _last_part(name: str) -> str:
     match = _LAST.search(name)
     return match.group() if match else name
+
+
+def _tail_like(wrong: str, name: str) -> str | None:
+    """The end of a name that has as many parts as the wrong one, written as that is: of `app/models.py::User.save`
+    `User::save` for `Usr::save`. None where it has fewer."""
+    between = _BETWEEN.findall(wrong)
+    parts = _BETWEEN.split(name)[-len(between) - 1 :]
+    if len(parts) <= len(between):
+        return None
+    return "".join(part + sign for part, sign in zip(parts, [*between, ""], strict=True))
 
 
 def suggest(wrong: str, *groups: Iterable[str]) -> tuple[str, ...]:
@@ -48,6 +59,10 @@ def suggest(wrong: str, *groups: Iterable[str]) -> tuple[str, ...]:
     for name in candidates:
         matcher.set_seq1(name)
         same_last = 0.5 if _last_part(name) == last else 0.0
-        scored.append((matcher.ratio() + same_last, name))
+        score = matcher.ratio()
+        if (tail := _tail_like(wrong, name)) is not None:
+            matcher.set_seq1(tail)
+            score = max(score, 0.99 * matcher.ratio())
+        scored.append((score + same_last, name))
     best = sorted(scored, key=lambda item: -item[0])
     return tuple(printable(name) for score, name in best[:_SHOWN] if score >= _CUTOFF)

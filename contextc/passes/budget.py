@@ -47,7 +47,8 @@ def fit(renderer: Renderer, planner: Planner, draft: Draft, budget: int) -> Comp
     if found is None:
         least = _find_least(renderer, planner, draft, budget)
         target = renderer.target.text
-        raise BudgetTooSmall(f"--budget {budget}: too small for '{target}', {least} is the least that works")
+        what = f"a budget of {budget} is too small for '{target}'"
+        raise BudgetTooSmall(f"{what}: --budget {least} is the least that works")
     return found
 
 

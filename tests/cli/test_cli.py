@@ -122,6 +122,8 @@ def test_an_absolute_path_works_too(engine: StandIn, tmp_path: Path) -> None:
         ("compile repo app.views:shw", "did you mean 'app.views:show'"),
         ("compile repo app/views.py --out gone/x.md", "no folder 'gone'"),
         ("compile repo app/views.py --out repo", "'repo' is a folder"),
+        ("compile repo app/views.py --resolver name-only --budget 9", "--budget says nothing with --resolver"),
+        ("compile repo app/views.py --resolver name-only --no-tests", "--tests says nothing with --resolver"),
     ],
 )
 def test_a_wrong_argument_is_one_clear_line(engine: StandIn, capsys: Captured, words: str, said: str) -> None:

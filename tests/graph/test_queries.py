@@ -6,6 +6,7 @@ import pytest
 
 from contextc.errors import TargetNotFound
 from contextc.graph.queries import Target, find_target
+from contextc.graph.suggestions import suggest
 from contextc.model.diagnostic import Skip, SkipReason
 from contextc.model.facts import SymbolKind
 from tests.graph.drafting import Draft, shop
@@ -167,6 +168,7 @@ def test_identifiers_are_normalised() -> None:
         ("app/view.py:3", "app/views.py:3"),
         ("app.models:make.<locals>.iner", "app.models:make.<locals>.inner"),
         ("app.models:make.iner", "app.models:make.inner"),
+        ("Usr::save", "app/models.py::User.save"),
     ],
 )
 def test_near_misses_in_the_form_of_the_input(text: str, near: str) -> None:
@@ -200,10 +202,30 @@ def test_a_file_that_was_left_out_is_told_with_its_reason(text: str, said: str) 
         find_target(draft.graph(), "app/views.py::shw")
 
 
-@pytest.mark.parametrize("text", ["", "zzz", "zzz.py", "/etc/passwd", "::", ":", ".", "#2", "app.models:", "x.py::"])
+@pytest.mark.parametrize("text", ["", "zzz", "zzz.py", "/etc/passwd", "::", ":", "..", "#2", "app.models:", "x.py::"])
 def test_nothing_near_names_the_forms(text: str) -> None:
     with pytest.raises(TargetNotFound, match=r"path\.py::Class\.method|did you mean"):
         find_target(shop().graph(), text)
+
+
+@pytest.mark.parametrize("text", ["app/..", "."])
+def test_a_folder_is_told_to_be_one(text: str) -> None:
+    with pytest.raises(TargetNotFound, match=r"is a folder: give one of its \d+ files, 'app/.*\.py', say"):
+        find_target(shop().graph(), text)
+
+
+def test_where_nothing_was_analysed_that_is_told() -> None:
+    draft = Draft()
+    draft.skipped.append(Skip("app.py", SkipReason.IGNORED, ""))
+    with pytest.raises(TargetNotFound, match="no Python file was analysed, 1 path was left out; check ROOT"):
+        find_target(draft.graph(), "views.py")
+
+
+def test_a_bare_name_is_compared_with_the_ends_of_names() -> None:
+    """What a name lies in may be long: it says nothing of how near the part is that was written."""
+    known = ["src/company/department/project/models.py::User.save", "src/company/department/project/models.py::Order"]
+    for wrong in ("User::svae", "Usr::save", "User.svae", "Usr:save"):
+        assert suggest(wrong, known) == (known[0],)
 
 
 def test_message_is_one_safe_line_whatever_the_input() -> None:
