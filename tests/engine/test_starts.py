@@ -130,7 +130,7 @@ def test_all_ways_at_once(root: Path) -> None:
     seeds = find_seeds(repository, Given(root, ("shop/orders.py::total",), failure, None, "HEAD", "order articles"))
     assert seeds.target.symbols[0] == "shop.orders:total"
     assert {"shop.stock:level_of", "shop.orders:Order._take", "added:added"} <= set(seeds.target.symbols)
-    assert seeds.target.text == 'shop/orders.py::total - --diff HEAD --about "order articles"'
+    assert seeds.target.text == 'shop/orders.py::total a failure on standard input --diff HEAD --about "order articles"'
     assert seeds.scores and seeds.marks
     assert any("has changed since" in note for note in seeds.notes)  # the failure is of the text before the change
 

@@ -25,6 +25,7 @@ _DEFINITIONS = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METH
 _INSIDE = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>", "<lambda>"})  # run inside a definition
 _INSTALLED = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3(?:\.[0-9]+)?t?)/")
 _MODULE = "<module>"
+_TITLE = "a failure on standard input"
 _CELL = re.compile(r"Cell In ?\[")
 _LISTED = 5
 _LINKS = {"": "", "cause": "raised because of the one before: ", "context": "raised while handling the one before: "}
@@ -54,7 +55,7 @@ def find_failed(graph: CallGraph, texts: Mapping[str, bytes], text: str, root: s
     ordered = sorted(reading.ranks, key=lambda symbol: reading.ranks[symbol])
     # What lies in a caller comes with its line, or not at all: only of the innermost is all of it meant.
     parts = {symbol: (symbol,) if reading.ranks[symbol] else with_contents(graph, symbol) for symbol in ordered}
-    target = make_target("-", "symbols", (part for inside in parts.values() for part in inside))
+    target = make_target(_TITLE, "symbols", (part for inside in parts.values() for part in inside))
     ranks: dict[str, int] = {}
     for symbol, inside in parts.items():
         for part in inside:
