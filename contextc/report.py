@@ -22,6 +22,7 @@ from contextc.model.diagnostic import Skip, SkipReason, Warning
 from contextc.model.edge import Edge
 from contextc.passes.by_name import Contrast
 from contextc.passes.compilation import Compilation
+from contextc.passes.document import LOWERED
 
 ROUTINE = frozenset(
     {
@@ -48,7 +49,8 @@ def iter_report(compilation: Compilation, seconds: float, most: int | None = Non
     yield f"  symbols  {'; '.join(_hops(compilation))}"
     yield f"  tokens   {_tokens(context.tokens, context.naive_tokens, context.tokenizer)}"
     for gap in document.gaps:
-        yield f"  left out {gap.size:,} symbols: {printable(gap.why)}"
+        label = "shorter " if gap.why == LOWERED else "left out"
+        yield f"  {label} {gap.size:,} symbols: {printable(gap.why)}"
     yield f"  time     {seconds:.2f} s"
     yield from _warnings(context.warnings, most)
     yield from _skipped(context.skipped)

@@ -134,7 +134,7 @@ class Renderer:
         self.inputs = self.inputs._replace(naive_tokens=naive)
         document = Document(
             target.text, groups, list_names(graph, items, sources, groups), doubts, tuple(about_files),
-            list_gaps(plan.omitted, budget), explain_items(graph, items) if explain else (),
+            list_gaps(plan.omitted, budget, plan.lowered), explain_items(graph, items) if explain else (),
             tokenizer.name, naive, len(items), len({graph.symbol(item.symbol).path for item in items}),
             len(graph.files), count_left_out(graph), budget, is_brief, self._summary,
             hidden,

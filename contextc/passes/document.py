@@ -20,6 +20,7 @@ from contextc.passes.skeleton import Skeleton, kept_for, name_line
 from contextc.passes.trimming import Kept
 
 TARGET, CALLER = "target", "caller"
+LOWERED = "shown, in a lesser form than without a budget"
 _EXAMPLES = 2
 PLACE = 10  # tokens that a symbol's place in the text costs beside its own: headings, headers of what is around it
 
@@ -36,6 +37,7 @@ class Group(NamedTuple):
     code: str
     numbers: tuple[int, ...] = ()
     cells: str = ""  # of a notebook: where `lines` lie
+    callers: tuple[tuple[int, int], ...] = ()  # of another role: those of `lines` that belong to users of the target
 
 
 class Gap(NamedTuple):
@@ -96,6 +98,7 @@ def build_groups(
     kept: dict[str, dict[str, Kept]] = {}
     hops: dict[str, int] = {}
     used: set[str] = set()
+    callers: dict[str, list[str]] = {}
     for item in items:
         if item.form is not Form.NAME:
             path = graph.symbol(item.symbol).path
@@ -103,7 +106,9 @@ def build_groups(
             is_dependent = item.direction is Direction.USES
             kept.setdefault(path, {})[item.symbol] = kept_for(profile, item.lines, is_dependent)
             hops[path] = min(item.hop, hops.get(path, item.hop))
-            if item.direction is not Direction.USED_BY:
+            if item.direction is Direction.USED_BY:
+                callers.setdefault(path, []).append(item.symbol)
+            else:
                 used.add(path)
     groups = []
     for path in sorted(chosen, key=lambda p: (p not in used, hops[p], p)):
@@ -114,7 +119,10 @@ def build_groups(
         role = TARGET if hops[path] == 0 else f"hop {hops[path]}" if path in used else CALLER
         file = graph.file(path)
         cells = "; ".join(file.describe_lines(*lines) for lines in shown.lines) if file.cells and not is_whole else ""
-        groups.append(Group(path, role, shown.lines, is_whole, shown.text, shown.numbers, cells))
+        users = [] if role == CALLER else [graph.symbol(name) for name in callers.get(path, ())]
+        inside = {(max(first, s.line), min(last, s.end_line)) for first, last in shown.lines for s in users}
+        of_users = tuple(sorted(lines for lines in inside if lines[0] <= lines[1]))
+        groups.append(Group(path, role, shown.lines, is_whole, shown.text, shown.numbers, cells, of_users))
     return tuple(groups)
 
 
@@ -177,8 +185,8 @@ def list_names(
     return tuple(found)
 
 
-def list_gaps(omitted: Iterable[Omission], budget: int | None) -> tuple[Gap, ...]:
-    """One gap per reason, in the order of first sight."""
+def list_gaps(omitted: Iterable[Omission], budget: int | None, lowered: Sequence[str] = ()) -> tuple[Gap, ...]:
+    """One gap per reason, in the order of first sight; last what is shown with less than the profile gives it."""
     sets: dict[str, list[Omission]] = {}
     for omission in omitted:
         sets.setdefault(omission.why, []).append(omission)
@@ -192,4 +200,7 @@ def list_gaps(omitted: Iterable[Omission], budget: int | None) -> tuple[Gap, ...
         else:
             fetch = "contextc compile ROOT ID"
         gaps.append(Gap(len(members), why, fetch, tuple(o.symbol for o in members[:_EXAMPLES]), tokens))
+    if lowered:
+        fetch = "contextc compile ROOT TARGET --budget 0"
+        gaps.append(Gap(len(lowered), LOWERED, fetch, tuple(lowered[:_EXAMPLES])))
     return tuple(gaps)

@@ -37,10 +37,12 @@ PAST_BUDGET = "past the budget"
 
 
 class Plan(NamedTuple):
-    """Both by (hop, path, source order)."""
+    """`items` and `omitted` by (hop, path, source order). `lowered`: those of the items that have a lesser form than
+    the profile gives them, because of the budget."""
 
     items: tuple[Item, ...]
     omitted: tuple[Omission, ...]
+    lowered: tuple[str, ...] = ()
 
 
 class Step(NamedTuple):
@@ -275,6 +277,7 @@ class Planner:
         self._settle_what_is_inside(items)
         self._show_whole_classes(items)
         self._settle_what_is_inside(items)
+        lowered = tuple(n for n, i in late.items() if n in items and items[n].form not in (i.form, Form.FULL))
         for name, item in late.items():
             if name not in items and (holder := find_holder(self._graph, items, name, self._profile)) is not None:
                 items[name] = item._replace(why=f"inside {holder.symbol}")
@@ -282,7 +285,7 @@ class Planner:
         self._keep_what_is_inside(items)
         omitted = [o for o in draft.omitted if find_holder(self._graph, items, o.symbol, self._profile) is None]
         omitted += [Omission(n, i.hop, PAST_BUDGET, draft.whole[n]) for n, i in late.items() if n not in items]
-        return Plan(tuple(sorted(items.values(), key=self._order)), tuple(omitted))
+        return Plan(tuple(sorted(items.values(), key=self._order)), tuple(omitted), lowered)
 
     def _order(self, item: Item) -> tuple[object, ...]:
         return (item.hop, *source_order(self._graph.symbol(item.symbol)))

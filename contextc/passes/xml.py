@@ -1,7 +1,8 @@
 """A document as XML. In: a `Document` and its token count. Out: well-formed XML 1.0, code in CDATA sections.
 
-Attributes are escaped. Characters that XML can't hold (most control characters) appear in code as U+FFFD and in
-attributes as Python writes them (`\\x1b`); nothing else of the code is changed.
+A file has one role; `callers` are its lines that use the target, where the role is another. Attributes are escaped.
+Characters that XML can't hold (most control characters) appear in code as U+FFFD and in attributes as Python writes
+them (`\\x1b`); nothing else of the code is changed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def _lines(document: Document, figures: Figures) -> Iterator[str]:
     yield from _summary(document)
     for group in document.groups:
         lines = "whole" if group.is_whole else group.cells or ranges(group.lines)
-        yield f"{_tag('file', path=group.path, role=group.role, lines=lines)}{_cdata(group.code)}</file>"
+        users = {"callers": ranges(group.callers)} if group.callers else {}
+        yield f"{_tag('file', path=group.path, role=group.role, lines=lines, **users)}{_cdata(group.code)}</file>"
     for names in document.names:
         yield from (f"{_tag('names', role=names.title)}{_escape(line)}</names>" for line in names.lines)
     for doubt in document.doubts:

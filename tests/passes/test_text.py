@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from contextc.errors import BudgetTooSmall
 from contextc.model.diagnostic import Skip, SkipReason
+from contextc.model.plan import Form
 from contextc.passes.assemble import assemble, settle
 from contextc.passes.compilation import Compilation, Inputs
 from contextc.passes.json_form import render_json
@@ -105,6 +107,32 @@ def test_the_text_names_its_own_count(target: str, tokenizer: str, markup: str) 
         r"tokens=\"(\d+)\"" if markup == "xml" else r"^([\d,]+) (?:o200k|chars4) tokens", text, re.MULTILINE
     )
     assert said is not None and int(said.group(1).replace(",", "")) == tokens
+
+
+def test_what_a_budget_shortens_is_told_where_things_are_left_out() -> None:
+    """By number, only where it is so: the item's own reason says the same."""
+    seen = set()
+    for budget in range(150, 420, 10):
+        try:
+            made = compiled("views.py::show", budget=budget)
+        except BudgetTooSmall:
+            continue
+        size = sum("within the budget" in item.why and item.form is not Form.FULL for item in made.context.items)
+        told = re.findall(r"(\d+) \(shown, in a lesser form than without a budget\)", made.context.text)
+        assert told == ([str(size)] if size else [])
+        seen.add(size)
+    assert len(seen) > 1
+    assert "lesser form" not in compiled("views.py::show").context.text
+
+
+def test_xml_tells_the_callers_in_a_file_of_another_role() -> None:
+    made = Repository(
+        {"app.py": "def load():\n    return 1\n\n\ndef main():\n    x = 1\n    return load()\n"},
+        [("app:main", "app:load", "CALL", "certain", "name", "7")],
+    )
+    inputs = Inputs(made.graph, made.texts, DEFAULT_PROFILE, load_tokenizer(), None, False, 0, "xml")
+    (file,) = ElementTree.fromstring(compile_slice(inputs, "app.py::load").context.text).findall("file")
+    assert file.attrib == {"path": "app.py", "role": "target", "lines": "1-2,5-7", "callers": "5-7"}
 
 
 @pytest.mark.parametrize("size", [*range(990, 1010), *range(99_990, 100_010)])
