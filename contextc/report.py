@@ -23,6 +23,7 @@ from contextc.model.edge import Edge
 from contextc.passes.by_name import Contrast
 from contextc.passes.compilation import Compilation
 from contextc.passes.document import LOWERED
+from contextc.passes.markdown import printable_line
 
 ROUTINE = frozenset(
     {
@@ -54,6 +55,7 @@ def iter_report(compilation: Compilation, seconds: float, most: int | None = Non
     yield f"  time     {seconds:.2f} s"
     yield from _warnings(context.warnings, most)
     yield from _skipped(context.skipped)
+    yield from _notes(compilation)
 
 
 def _hops(compilation: Compilation) -> Iterator[str]:
@@ -92,6 +94,18 @@ def _skipped(skipped: Sequence[Skip]) -> Iterator[str]:
         yield f"  {printable(skip.path)} ({skip.reason}){detail}"
     if len(routine) > _ROUTINE_SHOWN:
         yield f"  and {len(routine) - _ROUTINE_SHOWN:,} more; `contextc graph ROOT` lists them all"
+
+
+def _notes(compilation: Compilation) -> Iterator[str]:
+    """What else the analysis says of the context's files, and of none of the analysed, such as settings not heeded."""
+    elsewhere = {file.path for file in compilation.graph.files} - compilation.sources.keys()
+    notes = [note for note in compilation.context.notes if note.path not in elsewhere]
+    if notes:
+        yield f"notes ({len(notes):,})"
+    for note in notes[:_ROUTINE_SHOWN]:
+        yield f"  {printable(note.path)}: {printable_line(note.message)}"
+    if len(notes) > _ROUTINE_SHOWN:
+        yield f"  and {len(notes) - _ROUTINE_SHOWN:,} more; `contextc graph ROOT` lists them all"
 
 
 def iter_contrast(contrast: Contrast) -> Iterator[str]:

@@ -154,3 +154,9 @@ def test_a_notebook_is_told_by_cells_without_outputs_magics_or_other_paths(tmp_p
             word for word in ("OUTPUT-TEXT", "%matplotlib", "pip install", str(tmp_path), "/tmp") if word in text
         ]
     assert "study.ipynb" in compile_one(repository, "shop.models:User.save").context.text
+
+
+def test_settings_that_can_not_be_read_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = make_tree(tmp_path, SHOP | {"pyproject.toml": "[tool.contextc\n"})
+    assert cli.main(["compile", str(root), "shop.models:User.save", "--no-jedi", "--workers", "1"]) == 0
+    assert "pyproject.toml: [tool.contextc] was not read" in capsys.readouterr().err

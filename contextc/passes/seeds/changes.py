@@ -59,7 +59,7 @@ def find_changed(
                 found.setdefault(symbol, set()).update(numbers)
     said = (*notes, *_notes(graph, ordered))
     if not found:
-        what = "; ".join(said) if said else "the diff is empty"
+        what = "; ".join(said) or ("no line of a file" if ordered else "the diff is empty")
         raise TargetNotFound(f"{text}: no analysed Python code was changed ({what})")
     inside = {symbol: with_contents(graph, symbol) for symbol in found}
     target = make_target(text, "symbols", (part for parts in inside.values() for part in parts))
