@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from contextc.graph.call_graph import CallGraph
 from contextc.model.diagnostic import Skip, SkipReason, Warning
-from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Unresolved
+from contextc.model.edge import Certainty, Edge, EdgeKind, Reason, Rule, Unresolved
 from contextc.model.facts import SymbolKind
 from contextc.model.plan import Direction, Item
 from contextc.model.symbol import Symbol
@@ -28,7 +28,8 @@ _LINE = re.compile(r"\bline (\d+)")
 
 
 class Doubt(NamedTuple):
-    """`reason` is a Reason for an unresolved site, the Rule for a possible one; `written` what stands there."""
+    """`reason` is a Reason for an unresolved site, the Rule for a possible one; `written` what stands there. `targets`
+    of an unresolved site are those that the context shows because they have the name that is called."""
 
     hop: int
     path: str
@@ -41,9 +42,10 @@ class Doubt(NamedTuple):
     @property
     def warning(self) -> Warning:
         """The doubt as a line of the report."""
-        if self.kind == UNRESOLVED:
-            return Warning(self.path, self.line, f"unresolved ({self.reason}): {self.written}")
         targets = name_some(self.targets)
+        if self.kind == UNRESOLVED:
+            perhaps = f"; by its name perhaps {targets}" if targets else ""
+            return Warning(self.path, self.line, f"unresolved ({self.reason}): {self.written}{perhaps}")
         return Warning(self.path, self.line, f"possible ({self.reason}): {self.written} may be {targets}")
 
 
@@ -56,6 +58,8 @@ def name_some(names: tuple[str, ...], most: int = _NAMED) -> str:
 def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str, Source]) -> tuple[Doubt, ...]:
     """Each site once, at its lowest hop, sorted."""
     found: dict[tuple[str, int, str, str, str], Doubt] = {}
+    items = tuple(items)
+    namesakes = _collect_namesakes(graph, items)
     for item in items:  # by hop
         if item.hop > _LAST_HOP:
             break
@@ -69,14 +73,29 @@ def collect_doubts(graph: CallGraph, items: Iterable[Item], sources: Mapping[str
                 if edge.certainty is Certainty.POSSIBLE:
                     possible.setdefault((edge.line, edge.site), []).append(edge)
             doubts = [
-                Doubt(item.hop, u.path, u.line, UNRESOLVED, u.reason.value, first_line(u.detail or "?", 60), ())
-                for u in graph.unresolved_in(owner.id)
-                if u.site is not None or u.reason is Reason.SYNTAX  # an operator, an attribute: too many to name each
+                _open_site(item.hop, site, namesakes if item.hop == 0 else {})
+                for site in graph.unresolved_in(owner.id)
+                if site.site is not None or site.reason is Reason.SYNTAX  # an operator, an attribute: too many to name
             ]
             doubts += [_enumerated(item.hop, edges, sources) for edges in possible.values()]
             for doubt in doubts:
                 found.setdefault((doubt.path, doubt.line, doubt.kind, doubt.reason, doubt.written), doubt)
     return tuple(sorted(found.values()))
+
+
+def _open_site(hop: int, site: Unresolved, namesakes: Mapping[str, tuple[str, ...]]) -> Doubt:
+    written = site.detail or "?"
+    targets = namesakes.get(written.rpartition(".")[2], ())
+    return Doubt(hop, site.path, site.line, UNRESOLVED, site.reason.value, first_line(written, 60), targets)
+
+
+def _collect_namesakes(graph: CallGraph, items: tuple[Item, ...]) -> dict[str, tuple[str, ...]]:
+    """By name, the symbols that a context of the typed graph has only because an unresolved call writes it."""
+    found: dict[str, list[str]] = {}
+    for item in items if graph.analysis.resolver == "typed" else ():
+        if item.via is not None and item.via.rule is Rule.BARE_NAME:
+            found.setdefault(graph.symbol(item.symbol).qualname.rpartition(".")[2], []).append(item.symbol)
+    return {name: tuple(sorted(symbols)) for name, symbols in found.items()}
 
 
 class HiddenCallers(NamedTuple):

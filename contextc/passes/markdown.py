@@ -133,10 +133,12 @@ def _sites_of_target(doubts: list[Doubt]) -> Iterator[str]:
     """Unresolved sites of one file and reason on one line; what is written alike once, with its line numbers."""
     sets: dict[tuple[str, str], dict[str, list[int]]] = {}
     for doubt in doubts:
-        lines = sets.setdefault((doubt.path, doubt.reason), {}).setdefault(doubt.written, [])
-        lines.append(doubt.line)
+        written = code_span(doubt.written)
+        if doubt.targets:
+            written += f" (by its name perhaps {name_some(tuple(map(code_span, doubt.targets)), _TARGETS)})"
+        sets.setdefault((doubt.path, doubt.reason), {}).setdefault(written, []).append(doubt.line)
     for (path, reason), sites in sets.items():
-        listed = ", ".join(f"{code_span(written)} {' '.join(map(str, lines))}" for written, lines in sites.items())
+        listed = ", ".join(f"{written} {' '.join(map(str, lines))}" for written, lines in sites.items())
         yield f"- {code_span(path)} unresolved ({reason}), line by line: {listed}"
 
 
@@ -149,6 +151,9 @@ def _brief_doubts(document: Document) -> Iterator[str]:
                 lines.setdefault((doubt.path, doubt.reason), set()).add(doubt.line)
         for (path, reason), numbers in lines.items():
             yield f"- {code_span(path)} {kind} ({reason}): line {' '.join(map(str, sorted(numbers)))}"
+    names = sorted({name for doubt in document.doubts if doubt.kind == UNRESOLVED for name in doubt.targets})
+    if names:
+        yield f"- there by name alone, for unresolved sites: {', '.join(map(code_span, names))}"
     later = sum(doubt.hop > 0 for doubt in document.doubts)
     if later:
         yield f"- {later:,} sites in symbols of hop 1"

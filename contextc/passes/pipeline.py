@@ -16,6 +16,7 @@ from contextc.passes.budget import allow, fit
 from contextc.passes.compilation import Compilation, Inputs, Renderer, read_source, read_sources
 from contextc.passes.forms import Source
 from contextc.passes.imports import used_imports
+from contextc.passes.namesakes import find_namesakes
 from contextc.passes.plan import Planner
 from contextc.passes.profile import Profile
 from contextc.passes.seeds.summary import summarise_seeds
@@ -92,11 +93,12 @@ def find_candidates(
     found = {c.symbol: c for c in slice_context(graph, seeds, last + 1, profile)}
     uses = tuple(found.values())
     alternatives = (*find_alternatives(graph, seeds, uses), *find_first_run(graph, uses))
+    namesakes = find_namesakes(graph, seeds, [c.symbol for c in uses if c.hop <= last], profile)
     users = find_users(graph, seeds, profile, len(profile.callers))
     wrappers = find_wrappers(graph, seeds) if profile.callers else ()
     overriders = find_overriders(graph, seeds) if profile.overrides is not None else ()
     tests = find_tests(graph, seeds) if profile.reaching_tests else ()
-    for candidate in (*alternatives, *users, *wrappers, *overriders, *tests):
+    for candidate in (*alternatives, *namesakes, *users, *wrappers, *overriders, *tests):
         known = found.get(candidate.symbol)
         if known is None or known.hop > candidate.hop:
             found[candidate.symbol] = candidate

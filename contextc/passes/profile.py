@@ -41,6 +41,7 @@ class Profile(NamedTuple):
     value_chars: int = 200  # a longer right-hand side of a variable is elided
     attributes: int = 40  # declared attributes shown in a class's interface
     alternatives: int = 24  # targets of one site shown when it has many (overrides, enumerated names)
+    namesakes: int = 1  # an unresolved call brings in the methods of its name, if they are no more; 0: never
     interface_chance: int = 125_000  # what is less likely to be real has its signature shown at most
     least_chance: int = 3_000  # what is less likely to be real is left out
 
@@ -60,7 +61,8 @@ class Profile(NamedTuple):
 PROFILES: Mapping[str, Profile] = {
     "edit": Profile(),
     "explore": Profile(
-        "explore", (Form.FULL, Form.SIGNATURE, Form.SIGNATURE, Form.NAME), max_hops=3, callers=(Form.NAME, Form.NAME)
+        "explore", (Form.FULL, Form.SIGNATURE, Form.SIGNATURE, Form.NAME), max_hops=3, callers=(Form.NAME, Form.NAME),
+        namesakes=6,
     ),
     "review": Profile("review", callers=(Form.TRIMMED, Form.NAME), overrides=Form.INTERFACE, tests=20),
     "fix": Profile("fix", (Form.FULL, Form.FULL, Form.INTERFACE, Form.SIGNATURE), callers=(Form.TRIMMED, Form.NAME)),
@@ -181,6 +183,6 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "forms": _forms, "max_hops": _count, "followed": _kinds, "exceptions": _flag, "certainty": _certainties,
     "callers": _forms_or_none, "calling_lines": _count, "most_callers": _count, "overrides": _form_or_none,
     "most_overrides": _count, "reaching_tests": _flag, "tests": _count, "docstring_lines": _count,
-    "value_chars": _count, "attributes": _count, "alternatives": _count, "interface_chance": _chance,
-    "least_chance": _chance,
+    "value_chars": _count, "attributes": _count, "alternatives": _count, "namesakes": _count,
+    "interface_chance": _chance, "least_chance": _chance,
 }  # fmt: skip

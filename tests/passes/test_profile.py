@@ -61,7 +61,7 @@ def test_every_field_but_the_name_can_be_set() -> None:
         "forms": ["full"], "max_hops": 1, "followed": ["CALL"], "exceptions": False, "certainty": ["certain"],
         "callers": [], "calling_lines": 1, "most_callers": 2, "overrides": "none", "most_overrides": 3,
         "reaching_tests": False, "tests": 4, "docstring_lines": 6, "value_chars": 7, "attributes": 8,
-        "alternatives": 9, "interface_chance": 0.5, "least_chance": 0.1,
+        "alternatives": 9, "namesakes": 10, "interface_chance": 0.5, "least_chance": 0.1,
     }  # fmt: skip
     assert [name for name in Profile._fields if name != "name"] == list(values)
     made = read_profile(values, "x")

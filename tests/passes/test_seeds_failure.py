@@ -154,7 +154,7 @@ Cell In[2], line 3, in prepare(rows)
       2 def prepare(rows):
 ----> 3     return load(rows)
 
-File ~/work/lib.py:2, in Lib.load(rows)
+File ~/srv/lib.py:2, in Lib.load(rows)
       1 def load(rows):
 ----> 2     return {}[rows]
 
@@ -167,7 +167,7 @@ def test_a_traceback_of_a_notebook() -> None:
     assert failure.message == "KeyError: 3"
     assert failure.frames == (
         Frame("Cell In[7]", 1, "", "prepare(3)"), Frame("Cell In[2]", 3, "prepare", "return load(rows)"),
-        Frame("~/work/lib.py", 2, "load", "return {}[rows]"),
+        Frame("~/srv/lib.py", 2, "load", "return {}[rows]"),
     )  # fmt: skip
 
 
